@@ -1,0 +1,71 @@
+//! What can be wrong with the input of a mathematical routine.
+
+use glam::DVec3;
+use thiserror::Error;
+
+/// Input that a routine of this crate refuses, with the item and the value.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MathError {
+    /// A number is NaN or infinite.
+    #[error("{what} {index} is not finite: {value}")]
+    NonFinite {
+        /// What kind of item was read ("vertex", "mass", "matrix entry").
+        what: &'static str,
+        /// Its position in the input.
+        index: usize,
+        /// The offending number.
+        value: f64,
+    },
+    /// A number that must be positive is not.
+    #[error("{what} {index} must be positive, got {value}")]
+    NotPositive {
+        /// What kind of item was read.
+        what: &'static str,
+        /// Its position in the input.
+        index: usize,
+        /// The offending number.
+        value: f64,
+    },
+    /// Nothing was given where at least `needed` items are required.
+    #[error("needs at least {needed} {what}, got {got}")]
+    TooFew {
+        /// What kind of item is counted.
+        what: &'static str,
+        /// The least number that makes sense.
+        needed: usize,
+        /// What was given.
+        got: usize,
+    },
+    /// A slice has the wrong length.
+    #[error("{what} has length {got}, expected {expected}")]
+    WrongLength {
+        /// Which argument.
+        what: &'static str,
+        /// The length it must have.
+        expected: usize,
+        /// The length it has.
+        got: usize,
+    },
+    /// A box whose lower corner is above its upper corner.
+    #[error("inverted box: min {min} is above max {max}")]
+    InvertedBox {
+        /// Lower corner as given.
+        min: DVec3,
+        /// Upper corner as given.
+        max: DVec3,
+    },
+}
+
+impl MathError {
+    /// `Ok` if every number of `values` is finite, else the error naming the first that is not.
+    ///
+    /// # Errors
+    /// [`MathError::NonFinite`] with the index of the first bad number.
+    pub fn check_finite(what: &'static str, values: &[f64]) -> Result<(), MathError> {
+        match values.iter().position(|x| !x.is_finite()) {
+            Some(index) => Err(MathError::NonFinite { what, index, value: values[index] }),
+            None => Ok(()),
+        }
+    }
+}
