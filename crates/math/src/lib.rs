@@ -29,6 +29,8 @@
 //!
 //! No ids, no shapes, no contacts, no world: those begin in `sim-traits`.
 
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
+
 pub use glam;
 
 pub mod ops;
