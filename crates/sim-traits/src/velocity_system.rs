@@ -53,6 +53,14 @@ pub enum DynamicsError {
         /// How many rows there are.
         rows: usize,
     },
+    /// A velocity that the system does not have.
+    #[error("degree of freedom {dof} does not exist: the system has {count} velocities")]
+    UnknownDof {
+        /// Which one was named.
+        dof: u32,
+        /// How many there are.
+        count: usize,
+    },
     /// The inertia seen at a part cannot be inverted.
     #[error("{part}: singular inertia, pivot {pivot:e}")]
     Singular {
@@ -158,14 +166,14 @@ impl Scratch {
 /// One object per system, not per body. Velocities are plain slices owned by the caller, so that two
 /// systems can be changed at once.
 ///
-/// **Contract.** Velocities have [`dof_count`](Self::dof_count) numbers in the system's own order. M is symmetric
-/// positive definite on the movable degrees of freedom; parts that are fixed or follow a script have no
-/// degrees of freedom, and answer with their motion and no response.
+/// **Contract.** Velocities are [`velocity_len`](Self::velocity_len) numbers in the system's own order. Prescribed
+/// velocities (of a scripted base or body) are among them, and nothing responds there: J is one linear map, and a
+/// fixed part is one whose velocity stays zero. J M⁻¹ Jᵀ is symmetric positive semi-definite.
 ///
 /// **Determinism.** Functions of the configuration last prepared and of the arguments.
 pub trait VelocitySystem: Debug + Send + Sync {
-    /// Number of velocities.
-    fn dof_count(&self) -> usize;
+    /// Number of velocities, prescribed ones included.
+    fn velocity_len(&self) -> usize;
 
     /// Number of configuration numbers.
     fn configuration_len(&self) -> usize;
@@ -186,8 +194,7 @@ pub trait VelocitySystem: Debug + Send + Sync {
     fn row_velocities(&self, v: &[f64], rows: &[Entry], out: &mut [f64]) -> Result<(), DynamicsError>;
 
     /// Writes M⁻¹ Jᵀ, all rows in one call: column j is the change of velocities by a unit impulse along row j.
-    /// The response of row i to row j is then `J_i` times column j, that is, [`row_velocities`](Self::row_velocities)
-    /// of that column without the prescribed motion, see [`row_dot`](Self::row_dot).
+    /// [`row_velocities`](Self::row_velocities) of that column is column j of J M⁻¹ Jᵀ.
     ///
     /// # Errors
     /// Not prepared, wrong length, unknown part or row.
@@ -198,17 +205,10 @@ pub trait VelocitySystem: Debug + Send + Sync {
         out: &mut ColumnsMut<'_>,
     ) -> Result<(), DynamicsError>;
 
-    /// Adds J δ to `out` for a *change* of velocities δ: like [`row_velocities`](Self::row_velocities), but the
-    /// prescribed motion of fixed and scripted parts does not enter.
+    /// Writes the change of velocities by a unit impulse on one velocity: joint limits and motors.
     ///
     /// # Errors
-    /// Not prepared, wrong length, unknown part or row.
-    fn row_dot(&self, delta: &[f64], rows: &[Entry], out: &mut [f64]) -> Result<(), DynamicsError>;
-
-    /// Writes the change of velocities by a unit impulse on one degree of freedom: joint limits and motors.
-    ///
-    /// # Errors
-    /// Not prepared, wrong length, no such degree of freedom.
+    /// Not prepared, wrong length, no such velocity.
     fn dof_response(&self, dof: u32, scratch: &mut Scratch, out: &mut [f64]) -> Result<(), DynamicsError>;
 }
 
