@@ -16,8 +16,10 @@ use tumblestone_benches::Suite;
 /// Registers `$work` twice: with `$part` as it is, and boxed as `dyn $trait`.
 macro_rules! both {
     ($suite:ident, $seam:literal, dyn $trait:path, $part:expr, |$x:ident| $work:expr) => {{
+        #[allow(unused_mut, reason = "some seams take &self")]
         let mut $x = $part;
         $suite.case(concat!("sim_core/dyn/", $seam, "/concrete")).run(|| $work);
+        #[allow(unused_mut, reason = "some seams take &self")]
         let mut $x: Box<dyn $trait> = black_box(Box::new($part));
         $suite.case(concat!("sim_core/dyn/", $seam, "/boxed")).run(|| $work);
     }};
@@ -81,7 +83,7 @@ fn seams(suite: &mut Suite) -> Result<(), Box<dyn Error>> {
     });
 
     both!(suite, "executor", dyn Executor, Serial, |executor| {
-        black_box(&mut executor).for_each(64, &|i| drop(black_box(i)));
+        black_box(&mut executor).for_each(64, &|i| _ = black_box(i));
     });
 
     let problem = LcpProblem::new(&[2.0, 1.0, 1.0, 2.0], &[-5.0, -6.0])?;

@@ -1,27 +1,64 @@
 //! A ball dropped from 1 m with restitution 0.8, beside its closed form.
 //!
 //! ```sh
-//! cargo run -p sim-core --example bouncing_ball
+//! cargo run -p sim-core --example bouncing_ball            # prints a table
+//! cargo run -p sim-core --example bouncing_ball ball.svg   # and draws the path into a file
 //! ```
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
-use sim_core::prelude::*;
+use sim_core::{prelude::*, traits::BodyId};
+use std::error::Error;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (g, height, e, radius): (f64, f64, f64, f64) = (9.81, 1.0, 0.8, 0.1);
-    let mut world = World::new(DVec3::new(0.0, 0.0, -g));
+const GRAVITY: f64 = 9.81;
+const HEIGHT: f64 = 1.0;
+const RESTITUTION: f64 = 0.8;
+const RADIUS: f64 = 0.1;
+
+fn drop_a_ball() -> Result<(Simulation, BodyId), Box<dyn Error>> {
+    let mut world = World::new(DVec3::new(0.0, 0.0, -GRAVITY));
     world.add(Body::fixed(HalfSpace::up()));
-    let ball =
-        Body::free(Sphere::new(radius)?, 1.0, 0.004).at(DVec3::new(0.0, 0.0, height + radius)).restitution(e);
-    let ball = world.add(ball);
-    let mut sim = Simulation::new(world, Parts::default())?;
+    let start = DVec3::new(0.0, 0.0, HEIGHT + RADIUS);
+    let ball = world.add(Body::free(Sphere::new(RADIUS)?, 1.0, 0.004).at(start).restitution(RESTITUTION));
+    Ok((Simulation::new(world, Parts::default())?, ball))
+}
+
+/// Height over time as a picture, the accumulation point of the closed form marked.
+fn draw(end: f64) -> Result<String, Box<dyn Error>> {
+    let (mut sim, ball) = drop_a_ball()?;
+    let (x, y) = (|t: f64| 50.0 + 130.0 * t, |h: f64| 270.0 - 240.0 * h);
+    let mut path = format!("M{:.1},{:.1}", x(0.0), y(HEIGHT));
+    for k in 1..=1250 {
+        sim.advance(0.004)?;
+        let height = sim.position(ball).map_or(f64::NAN, |p| p.z - RADIUS);
+        path += &format!("L{:.1},{:.1}", x(0.004 * f64::from(k)), y(height));
+    }
+    let mut svg = String::from(
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 730 310' font-family='sans-serif' font-size='12'>\n\
+         <rect width='730' height='310' fill='white'/>\n",
+    );
+    for k in 0..=5 {
+        let (t, h) = (f64::from(k), 0.2 * f64::from(k));
+        svg += &format!("<text x='{:.1}' y='290' text-anchor='middle'>{k} s</text>\n", x(t));
+        svg += &format!("<text x='40' y='{:.1}' text-anchor='end'>{h:.1} m</text>\n", y(h) + 4.0);
+        svg += &format!("<path d='M50,{:.1}H700' stroke='#ddd'/>\n", y(h));
+    }
+    svg += &format!("<path d='M{:.1},20V270' stroke='#c33' stroke-dasharray='4 3'/>\n", x(end));
+    let label = format!("closed form: all bounces end at {end:.4} s");
+    svg += &format!("<text x='{:.1}' y='34' fill='#c33' text-anchor='end'>{label}</text>\n", x(end) - 6.0);
+    svg += &format!("<path d='{path}' fill='none' stroke='#247' stroke-width='1.6'/>\n</svg>\n");
+    Ok(svg)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (g, e) = (GRAVITY, RESTITUTION);
+    let (mut sim, ball) = drop_a_ball()?;
     let start = *sim.report();
 
-    println!("A ball of 1 kg falls {height} m and bounces with e = {e}.");
+    println!("A ball of 1 kg falls {HEIGHT} m and bounces with e = {e}.");
     println!();
     println!("bounce |    time [s]  error [s] |  apex [m]  error [m] | energy [J] | contact root [m]");
     println!("-------|------------------------|----------------------|------------|-----------------");
-    let (mut speed, mut now) = ((2.0 * g * height).sqrt(), 0.0);
+    let (mut speed, mut now) = ((2.0 * g * HEIGHT).sqrt(), 0.0);
     let mut impact = speed / g;
     for bounce in 1..=12 {
         // To the top of the arc that follows the bounce.
@@ -29,9 +66,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sim.advance(apex_time - now)?;
         now = apex_time;
         let event = sim.events()[bounce - 1];
-        let apex = sim.position(ball).map_or(f64::NAN, |p| p.z - radius);
+        let apex = sim.position(ball).map_or(f64::NAN, |p| p.z - RADIUS);
         let exact_apex = (e * speed) * (e * speed) / (2.0 * g);
-        let energy = sim.report().kinetic + sim.report().potential - g * radius;
+        let energy = sim.report().kinetic + sim.report().potential - g * RADIUS;
         println!(
             "{bounce:6} | {:11.6}  {:9.1e} | {apex:9.6}  {:9.1e} | {energy:10.6} | {:9.1e}",
             event.time,
@@ -42,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         impact += 2.0 * e * speed / g;
         speed *= e;
     }
-    let end = (1.0 + e) / (1.0 - e) * (2.0 * height / g).sqrt();
+    let end = (1.0 + e) / (1.0 - e) * (2.0 * HEIGHT / g).sqrt();
     sim.advance(6.0 - now)?;
     println!();
     println!(
@@ -50,5 +87,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("{}", sim.report());
     println!("Energy at the start: {:.6} J", start.kinetic + start.potential);
+    if let Some(path) = std::env::args().nth(1) {
+        std::fs::write(&path, draw(end)?)?;
+        println!("Drawn into {path}.");
+    }
     Ok(())
 }

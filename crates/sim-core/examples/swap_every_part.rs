@@ -267,8 +267,11 @@ impl Executor for TwoThreads {
     }
 }
 
+/// Where the bodies and the joints of the tree are, and after how many collisions.
+type Outcome = (Vec<DVec3>, [f64; 2], u64);
+
 /// Three balls, a tumbling cube and a tree of two links, for one second.
-fn run(parts: Parts) -> Result<(Vec<DVec3>, [f64; 2], u64), Box<dyn std::error::Error>> {
+fn run(parts: Parts) -> Result<Outcome, Box<dyn std::error::Error>> {
     let mut world = World::new(DVec3::new(0.0, 0.0, -9.81));
     world.add(Body::fixed(HalfSpace::up()));
     let sphere = Sphere::new(0.2)?;
