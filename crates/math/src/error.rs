@@ -55,6 +55,16 @@ pub enum MathError {
         /// Upper corner as given.
         max: DVec3,
     },
+    /// A number lies outside the domain of a function.
+    #[error("{what} {value} is outside {domain}")]
+    OutOfDomain {
+        /// Which argument.
+        what: &'static str,
+        /// The offending number.
+        value: f64,
+        /// The domain, as an interval.
+        domain: &'static str,
+    },
 }
 
 impl MathError {

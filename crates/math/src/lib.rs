@@ -33,6 +33,8 @@
 
 pub use glam;
 
+pub mod elliptic;
+pub mod integrate;
 pub mod ops;
 pub mod spatial;
 #[cfg(any(test, feature = "testkit"))]
