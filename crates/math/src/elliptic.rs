@@ -159,9 +159,9 @@ fn rj(mut x: f64, mut y: f64, mut z: f64, mut p: f64) -> f64 {
     let e3 = xyz + 2.0 * e2 * dp + 4.0 * dp * dp * dp;
     let e4 = (2.0 * xyz + e2 * dp + 3.0 * dp * dp * dp) * dp;
     let e5 = xyz * dp * dp;
-    let series = 1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0
-        - 9.0 * e2 * e3 / 52.0
-        + 3.0 * e5 / 26.0;
+    let series =
+        1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0 - 9.0 * e2 * e3 / 52.0
+            + 3.0 * e5 / 26.0;
     scale * series / (mean * mean.sqrt()) + 6.0 * sum
 }
 
@@ -482,7 +482,11 @@ mod tests {
         ] {
             assert!(matches!(bad, Err(MathError::OutOfDomain { .. })), "{bad:?}");
         }
-        assert!(Jacobi::new(-0.1).is_err() && Jacobi::new(1.1).is_err() && Jacobi::from_complement(f64::NAN).is_err());
+        assert!(
+            Jacobi::new(-0.1).is_err()
+                && Jacobi::new(1.1).is_err()
+                && Jacobi::from_complement(f64::NAN).is_err()
+        );
         assert!(matches!(complete_k(2.5), Err(MathError::OutOfDomain { value, .. }) if value > 2.0));
     }
 }

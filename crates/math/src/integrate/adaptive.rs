@@ -69,7 +69,12 @@ impl AdaptiveParams {
         check("max step", self.max_step, self.max_step > 0.0 && self.max_step >= self.min_step, "(0, inf]")?;
         check("max steps", f64::from(self.max_steps), self.max_steps > 0, "[1, inf)")?;
         check("safety", self.safety, self.safety > 0.0 && self.safety < 1.0, "(0, 1)")?;
-        check("max growth", self.max_growth, self.max_growth.is_finite() && self.max_growth > 1.0, "(1, inf)")?;
+        check(
+            "max growth",
+            self.max_growth,
+            self.max_growth.is_finite() && self.max_growth > 1.0,
+            "(1, inf)",
+        )?;
         check("max shrink", self.max_shrink, self.max_shrink > 0.0 && self.max_shrink < 1.0, "(0, 1)")
     }
 

@@ -34,7 +34,8 @@
 //!
 //! # Tested by
 //! `dormand_prince_has_order_five`, `dense_output_has_order_four_and_meets_both_ends`,
-//! `dormand_prince_error_follows_the_tolerance`, `stiff_decay_reports_step_too_small`.
+//! `dense_output_finds_the_pendulum_period`,
+//! `dormand_prince_error_follows_the_tolerance`, `adaptive_limits_are_reported_with_time_and_value`.
 
 use super::adaptive::{AdaptiveParams, Trial, drive};
 use super::integrator::aborted;
@@ -51,15 +52,8 @@ const A: [[f64; 6]; 7] = [
     [9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0, 0.0],
     [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
 ];
-const E: [f64; 7] = [
-    71.0 / 57600.0,
-    0.0,
-    -71.0 / 16695.0,
-    71.0 / 1920.0,
-    -17253.0 / 339_200.0,
-    22.0 / 525.0,
-    -1.0 / 40.0,
-];
+const E: [f64; 7] =
+    [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339_200.0, 22.0 / 525.0, -1.0 / 40.0];
 const D: [f64; 7] = [
     -12_715_105_075.0 / 11_282_082_432.0,
     0.0,
@@ -95,7 +89,7 @@ pub struct DenseStep<'a> {
 }
 
 impl DenseStep<'_> {
-    /// Writes the state at `time`, an error of order 4 in the step length away from the solution.
+    /// Writes the state at `time`. The interpolant has order 4: its local error is O(h⁵).
     ///
     /// # Errors
     /// [`MathError::OutOfDomain`] for a time outside the sub-step, [`MathError::WrongLength`] for `out`.

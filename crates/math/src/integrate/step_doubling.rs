@@ -118,13 +118,13 @@ impl Trial for Doubling<'_> {
         rk4_step(system, t_middle, half, self.middle, self.slope_middle, self.k, self.stage, self.two)?;
         system.project(self.two);
         let mut worst = 0.0_f64;
-        for i in 0..y.len() {
-            let delta = self.two[i] - self.full[i];
-            let ratio = self.owner.params.ratio(delta, y[i], self.two[i]);
+        for ((y, full), two) in y.iter().zip(self.full.iter()).zip(self.two.iter_mut()) {
+            let delta = *two - full;
+            let ratio = self.owner.params.ratio(delta, *y, *two);
             // `f64::max` would drop a NaN.
             worst = if ratio.is_nan() || ratio > worst { ratio } else { worst };
             if self.owner.extrapolate {
-                self.two[i] += delta / 15.0;
+                *two += delta / 15.0;
             }
             if worst.is_nan() {
                 return Ok((f64::NAN, 10));
@@ -146,7 +146,11 @@ impl Trial for Doubling<'_> {
 
     fn factor(&mut self, error: f64, accepted: bool) -> f64 {
         let exponent = if accepted { -0.2 } else { -0.25 };
-        if error > 0.0 { ops::powf(error, exponent) } else { self.owner.params.max_growth / self.owner.params.safety }
+        if error > 0.0 {
+            ops::powf(error, exponent)
+        } else {
+            self.owner.params.max_growth / self.owner.params.safety
+        }
     }
 }
 

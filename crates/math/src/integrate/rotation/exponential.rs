@@ -19,8 +19,9 @@
 //! One `sin_cos` and one `sqrt`; neither for angles below 1/8 rad, where two short series serve.
 //!
 //! # Numerics
-//! The series is good to the last bit where it is used, so there is no loss near zero. One Newton step for the inverse
-//! root renormalises without a `sqrt`: the norm stays within a few 1e-16 of 1 for any number of steps.
+//! The series is good to the last bit where it is used, so there is no loss near zero. One Newton step for
+//! the inverse root renormalises without a `sqrt`: the norm stays within a few 1e-16 of 1 for any number of
+//! steps.
 //!
 //! # Failure
 //! None: input that is not finite gives a quaternion that is not finite. Callers check their state.

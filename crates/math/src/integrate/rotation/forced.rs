@@ -7,7 +7,7 @@
 //! # Symbols
 //! | code | meaning | frame | unit |
 //! |---|---|---|---|
-//! | `torque` | τ(t, q, ω_body) | world | N·m |
+//! | `torque` | τ, of time, attitude and body rates | world | N·m |
 //! | `momentum`, L | angular momentum | world | kg·m²/s |
 //! | σ | rotation vector since the start of the step | world | rad |
 //!
@@ -21,8 +21,8 @@
 //! Two free half steps and two torques, or four torques and five exponentials.
 //!
 //! # Numerics
-//! Without torque the first is exact and the second keeps the world momentum to the last bit, since it stores it. The first
-//! is symmetric for torques that depend on the attitude alone: no energy drift on periodic motions.
+//! Without torque the first is exact and the second keeps the world momentum to round-off. The first is
+//! symmetric for torques that depend on the attitude alone: no energy drift on periodic motions.
 //!
 //! # Failure
 //! [`IntegrateError`] for input or results that are not finite.
@@ -100,9 +100,15 @@ pub fn lie_rk4(
     let (s3, l3) = slope(t + h, s2 * h, momentum + l2 * h);
     let (s4, l4) = slope(t + dt, s3 * dt, momentum + l3 * dt);
     let sigma = (s1 + 2.0 * (s2 + s3) + s4) * (dt / 6.0);
-    let momentum = momentum + (l1 + 2.0 * (l2 + l3) + l4) * (dt / 6.0);
-    let q = renormalize(quat_exp(sigma) * q);
-    let w = q.conjugate() * momentum / body.moments();
+    let impulse = (l1 + 2.0 * (l2 + l3) + l4) * (dt / 6.0);
+    // In body axes and as a change of the old momentum: what rounding leaves then has no preferred sign.
+    let inverse = q.conjugate();
+    let turn = quat_exp(inverse * sigma);
+    let kept = body.momentum_body(omega_body) + inverse * impulse;
+    let (u, cross) = (turn.xyz(), turn.xyz().cross(kept));
+    let change = 2.0 * (u.cross(cross) - turn.w * cross);
+    let w = omega_body + (inverse * impulse + change) / body.moments();
+    let q = renormalize(q * turn);
     check_result(q, w)?;
     Ok((q, w))
 }

@@ -2,42 +2,45 @@
 //!
 //! # Reference
 //! Landau, Lifshitz, *Mechanics* (1976), §37; the precession angle in Carlson's form of the third elliptic
-//! integral, *NIST Digital Library of Mathematical Functions*, 19.25.14.
+//! integral, *NIST Digital Library of Mathematical Functions*, 19.25.14, with its parameter changed by
+//! 19.21.12.
 //!
 //! # Symbols
 //! | code | meaning | frame | unit |
 //! |---|---|---|---|
 //! | a, b, c, `l`, `lambda`, `m1` | as for [`TorqueFreeBody`] | | |
 //! | `v` | argument of the elliptic functions, v = λt + v₀ | | rad |
-//! | `r` | I_b/I_a · ‖I_c−I_a‖/‖I_c−I_b‖, never below 1 | | |
+//! | `r` | `(I_b/I_a) · abs(I_c−I_a)/abs(I_c−I_b)`, never below 1 | | |
 //! | φ | azimuth of body axis c about the momentum | world | rad |
 //! | `M(u)` | rotation from body axes to axes with z along the momentum and c at azimuth 0 | | |
 //!
 //! # Formula
 //! ```text
 //! ω_a = A cn v,  ω_b = ± B sn v,  ω_c = ± C dn v         sn v₀ : cn v₀ = ω_b/B : ω_a/A at the start
-//! φ̇ = ℓ (2E − I_c ω_c²)/(ℓ² − I_c² ω_c²) = ℓ/I_a + ℓ r (1/I_b − 1/I_a) sn²/(cn² + r sn²)
-//! ∫₀ᵛ sn²/(cn² + r sn²) = sn³/3 · R_J(cn², dn², 1, cn² + r sn²)      |v| ≤ K, else whole half periods 2K
+//! φ̇ = ℓ (2E − I_c ω_c²)/(ℓ² − I_c² ω_c²) = ℓ/I_b + ℓ (1/I_a − 1/I_b) cn²/(cn² + r sn²)
+//! G(v) = ∫₀ᵛ cn²/(cn² + r sn²) = m1 sn³/(3r) · R_J(cn², dn², 1, cn² + m1 sn²/r) + atan(√κ sn cn/dn)/√κ
+//! κ = (r − 1)(1 − m1/r);      |v| ≤ K, and 2 G(K) for every half period 2K
 //! q(t) = q₀ M(u₀)ᵀ Rot(z, φ(t) − φ(0)) M(u(t))
 //! ```
 //!
 //! # Cost
-//! Building: two mean sequences and two integrals. Evaluating: one pass of the Jacobi functions and one R_J,
-//! whatever the time.
+//! Building: one mean sequence and three integrals. Evaluating: one pass of the Jacobi functions and one
+//! integral, whatever the time.
 //!
 //! # Numerics
 //! Errors do not add up: the phase is one product, so the error grows like 1e-16 times the angle turned.
-//! r ≥ 1 keeps every argument of R_J positive. On the separatrix (m1 = 0) the integral is elementary.
+//! G is a sum of positive terms; the plain third integral ∫ sn²/(cn² + r sn²) = (v − G)/r would cancel for
+//! nearly symmetric bodies, where r is large. On the separatrix (m1 = 0) only the arc tangent is left. Times
+//! so short that [`TorqueFreeBody::step`] takes its series are left to it, so the arc begins at its start.
 //!
 //! # Failure
 //! [`IntegrateError`] for unusable input or a time so long that the result is not finite.
 //!
 //! # Tested by
 //! `arc_agrees_with_dormand_prince_on_random_tops`, `arc_starts_at_its_start`,
-//! `step_agrees_with_arc_and_runge_kutta`, `separatrix_arc_is_the_hyperbolic_motion`.
+//! `step_agrees_with_the_closed_form`, `separatrix_arc_is_the_hyperbolic_motion`.
 
 use super::TorqueFreeBody;
-use super::exponential::rotate_body;
 use super::torque_free::{check_attitude, check_result};
 use crate::elliptic::{Jacobi, carlson_rf, carlson_rj};
 use crate::integrate::IntegrateError;
@@ -47,7 +50,7 @@ use glam::{DMat3, DQuat, DVec3};
 /// A stretch of torque-free motion from a known start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TorqueFreeArc {
-    moments: DVec3,
+    body: TorqueFreeBody,
     start: DQuat,
     omega_start: DVec3,
     wave: Option<Wave>,
@@ -61,12 +64,12 @@ struct Wave {
     amplitudes: [f64; 3],
     lambda: f64,
     jacobi: Jacobi,
-    /// Argument at the start, and the integral J there and over a quarter period.
+    /// Argument at the start, and the integral G there and over a quarter period.
     v0: f64,
-    j0: f64,
-    j_quarter: f64,
+    g0: f64,
+    g_quarter: f64,
     r: f64,
-    /// φ̇ = steady + swing · sn²/(cn² + r sn²), rad/s.
+    /// φ̇ = steady + swing · cn²/(cn² + r sn²), rad/s.
     steady: f64,
     swing: f64,
     /// q₀ M(u₀)ᵀ.
@@ -83,7 +86,7 @@ impl TorqueFreeArc {
         MathError::check_finite("angular velocity", &omega_body.to_array())?;
         let q = q.normalize();
         let i = body.moments();
-        let mut arc = Self { moments: i, start: q, omega_start: omega_body, wave: None };
+        let mut arc = Self { body: *body, start: q, omega_start: omega_body, wave: None };
         let Some(motion) = body.motion(omega_body) else {
             return Ok(arc);
         };
@@ -112,21 +115,20 @@ impl TorqueFreeArc {
             lambda: motion.lambda,
             jacobi,
             v0: 0.0,
-            j0: 0.0,
-            j_quarter: 0.0,
+            g0: 0.0,
+            g_quarter: 0.0,
             r: i[b] * (i[c] - i[a]).abs() / (i[a] * (i[c] - i[b]).abs()),
-            steady: l / i[a],
-            swing: 0.0,
+            steady: l / i[b],
+            swing: l * ((i[b] - i[a]) / (i[a] * i[b])),
             world_from_momentum: DQuat::IDENTITY,
         };
-        wave.swing = l * wave.r * (1.0 / i[b] - 1.0 / i[a]);
         if motion.m1 > 0.0 {
             wave.v0 = s * carlson_rf(k * k, k * k + motion.m1 * s * s, 1.0)?;
-            wave.j_quarter = carlson_rj(0.0, motion.m1, 1.0, wave.r)? / 3.0;
-            wave.j0 = wave.integral(wave.v0, s, k)?;
+            wave.g_quarter = wave.integral(1.0, 0.0)?;
+            wave.g0 = wave.integral(s, k)?;
             if half_period_off {
                 wave.v0 += 2.0 * jacobi.quarter_period();
-                wave.j0 += 2.0 * wave.j_quarter;
+                wave.g0 += 2.0 * wave.g_quarter;
             }
         } else {
             // Half an infinite period cannot be added: carry the sign of cn in the amplitudes instead.
@@ -135,7 +137,7 @@ impl TorqueFreeArc {
                 wave.amplitudes[1] = -wave.amplitudes[1];
             }
             wave.v0 = ops::asinh(s / k.max(f64::MIN_POSITIVE));
-            wave.j0 = wave.integral(wave.v0, s, k)?;
+            wave.g0 = wave.integral(s, k)?;
         }
         wave.world_from_momentum = q * momentum_from_body(i * w, c).conjugate();
         arc.wave = Some(wave);
@@ -149,10 +151,16 @@ impl TorqueFreeArc {
     /// [`IntegrateError`] for a time that is not finite or a state that overflows.
     pub fn at(&self, t: f64) -> Result<(DQuat, DVec3), IntegrateError> {
         MathError::check_finite("time", &[t])?;
+        match &self.wave {
+            Some(wave) if !TorqueFreeBody::is_short(wave.lambda, t) => self.closed_form(t),
+            _ => self.body.step(self.start, self.omega_start, t),
+        }
+    }
+
+    /// [`TorqueFreeArc::at`] by the closed form, however short the time.
+    pub(super) fn closed_form(&self, t: f64) -> Result<(DQuat, DVec3), IntegrateError> {
         let Some(wave) = &self.wave else {
-            let q = rotate_body(self.start, self.omega_start, t);
-            check_result(q, self.omega_start)?;
-            return Ok((q, self.omega_start));
+            return self.body.step(self.start, self.omega_start, t);
         };
         let v = wave.v0 + wave.lambda * t;
         let quarter = wave.jacobi.quarter_period();
@@ -165,11 +173,12 @@ impl TorqueFreeArc {
         w[a] = wave.amplitudes[0] * k * sign;
         w[b] = wave.amplitudes[1] * s * sign;
         w[c] = wave.amplitudes[2] * d;
-        let j = 2.0 * halves * wave.j_quarter + wave.integral(rest, s, k)? - wave.j0;
-        let azimuth = wave.steady * t + wave.swing * j / wave.lambda;
+        let g = 2.0 * halves * wave.g_quarter + wave.integral(s, k)? - wave.g0;
+        let azimuth = wave.steady * t + wave.swing * g / wave.lambda;
         let (sin, cos) = ops::sin_cos(0.5 * azimuth);
         let turn = DQuat::from_xyzw(0.0, 0.0, sin, cos);
-        let q = (wave.world_from_momentum * turn * momentum_from_body(self.moments * w, c)).normalize();
+        let q =
+            (wave.world_from_momentum * turn * momentum_from_body(self.body.momentum_body(w), c)).normalize();
         check_result(q, w)?;
         Ok((q, w))
     }
@@ -182,17 +191,26 @@ impl TorqueFreeArc {
 }
 
 impl Wave {
-    /// ∫₀ᵛ sn²/(cn² + r sn²) for |v| ≤ K, with sn v and cn v given.
-    fn integral(&self, v: f64, s: f64, k: f64) -> Result<f64, MathError> {
+    /// G(v) for |v| ≤ K, from sn v and cn v.
+    fn integral(&self, s: f64, k: f64) -> Result<f64, MathError> {
+        // Round-off at |v| = K can make cn negative, where the formula would be off by twice the arc tangent.
+        let k = k.max(0.0);
         let (s2, k2) = (s * s, k * k);
-        let m1 = self.jacobi.complement();
-        // Far out on a separatrix both cn and dn underflow, and R_J has no second zero to offer.
-        if m1 == 0.0 {
-            let x = (self.r - 1.0).max(0.0).sqrt();
-            let bent = if x * s.abs() < 1e-4 { s - s * s2 * x * x / 3.0 } else { ops::atan(x * s) / x };
-            return Ok((v - bent) / self.r);
+        let (m1, r) = (self.jacobi.complement(), self.r);
+        let d2 = k2 + m1 * s2;
+        let kappa = (r - 1.0).max(0.0) * (1.0 - m1 / r);
+        // Far out on the separatrix cn and dn underflow together; their quotient is 1.
+        let x = if d2 > 0.0 { s * k / d2.sqrt() } else { s };
+        let bend = x * x * kappa;
+        let arc = if bend < 1e-5 {
+            x * (1.0 - bend * (1.0 / 3.0 - bend * (1.0 / 5.0 - bend / 7.0)))
+        } else {
+            ops::atan(bend.sqrt()) / kappa.sqrt() * x.signum()
+        };
+        if m1 == 0.0 || s == 0.0 {
+            return Ok(arc);
         }
-        Ok(s * s2 / 3.0 * carlson_rj(k2, k2 + m1 * s2, 1.0, k2 + self.r * s2)?)
+        Ok(m1 * s * s2 / (3.0 * r) * carlson_rj(k2, d2, 1.0, k2 + m1 * s2 / r)? + arc)
     }
 }
 
