@@ -29,8 +29,8 @@
 //! ```
 //!
 //! # Cost
-//! Four short series for λ dt ≤ 1/64 (see the bench `integrate`), one Gauss node more up to 1/16, up to 8
-//! sub-steps until 1/2; beyond, the constant cost of [`TorqueFreeArc`].
+//! Four short series for λ dt ≤ 1/64 (see the bench `integrate`), one Gauss node more up to 1/16, up to 5
+//! sub-steps until 5/16; beyond, the constant cost of [`TorqueFreeArc`].
 //!
 //! # Numerics
 //! α − γ is the only cancellation; it is the true conditioning of the motion near the separatrix, where a
@@ -56,8 +56,8 @@ use glam::{DQuat, DVec3};
 /// Largest λ dt of one series step, and below which three Gauss nodes suffice.
 const SERIES_LIMIT: f64 = 1.0 / 16.0;
 const THREE_NODE_LIMIT: f64 = 1.0 / 64.0;
-/// λ dt above which the closed form is cheaper than series sub-steps.
-const ARC_LIMIT: f64 = 0.5;
+/// λ dt above which the closed form is cheaper than series sub-steps (bench `integrate`).
+const ARC_LIMIT: f64 = 5.0 * SERIES_LIMIT;
 
 /// Gauss-Legendre nodes and weights on [0, 1].
 const GAUSS_3: [(f64, f64); 3] =
@@ -205,17 +205,21 @@ impl TorqueFreeBody {
 
     /// One step of λ dt ≤ [`SERIES_LIMIT`].
     fn series_step(&self, motion: &Motion, q: DQuat, w: DVec3, dt: f64) -> (DQuat, DVec3) {
-        let rate = self.acceleration(w, DVec3::ZERO) / motion.lambda;
-        let mu = motion.kappa * (w[motion.axes[1]] * w[motion.axes[1]]);
-        let change = |v: f64| change_of_rates(motion, w, rate, mu, v);
+        // Everything but the last line is the same in the order a, b, c as in the order of the axes.
+        let sorted = |v: DVec3| DVec3::new(v[motion.axes[0]], v[motion.axes[1]], v[motion.axes[2]]);
+        let start = sorted(w);
+        let rate = sorted(self.acceleration(w, DVec3::ZERO)) / motion.lambda;
+        let moments = sorted(self.moments);
+        let mu = motion.kappa * (start.y * start.y);
+        let change = |v: f64| change_of_rates(1.0 - motion.m1, mu, start, rate, v);
         let v = motion.lambda * dt;
 
-        let momentum = self.moments * w;
-        let l = momentum.length();
-        let u = momentum / l;
-        let spin = 2.0 * w.dot(u);
+        let l = (moments * start).length();
+        let u = moments * start / l;
+        let spin = 2.0 * start.dot(u);
+        let pull = moments * u / l;
         // θ̇ in terms of the change since the start.
-        let turn_rate = |dw: DVec3| (spin + dw.dot(u)) / (2.0 + (self.moments * dw).dot(u) / l);
+        let turn_rate = |dw: DVec3| (spin + dw.dot(u)) / (2.0 + dw.dot(pull));
         let mut mean = 0.0;
         if v.abs() <= THREE_NODE_LIMIT {
             for (node, weight) in GAUSS_3 {
@@ -226,31 +230,32 @@ impl TorqueFreeBody {
                 mean += weight * turn_rate(change(node * v));
             }
         }
+        let end = change(v);
+        let mut next = w;
+        for (axis, change) in motion.axes.into_iter().zip(end.to_array()) {
+            next[axis] += change;
+        }
         // What was really added after rounding: the attitude must match these rates, not the exact ones.
-        let next = w + change(v);
-        (attach(q, u, self.moments * (next - w) / l, mean * dt), next)
+        (attach(q, self.moments * w / l, self.moments * (next - w) / l, mean * dt), next)
     }
 }
 
-/// Change of the rates while the argument grows by `v` = λ dt, by the addition theorem.
+/// Change of the rates, in the order a, b, c, while the argument grows by `v` = λ dt: the addition theorem.
 ///
 /// Written for the change, not the new value: round-off is then a fraction of the change, and the only error
 /// that can add up over many steps is the unbiased rounding of one sum per component.
 #[inline]
-fn change_of_rates(motion: &Motion, w: DVec3, rate: DVec3, mu: f64, v: f64) -> DVec3 {
-    let m = 1.0 - motion.m1;
+fn change_of_rates(m: f64, mu: f64, w: DVec3, rate: DVec3, v: f64) -> DVec3 {
     let s = sn_series(v, m);
     let s2 = s * s;
     let (c, d) = ((1.0 - s2).sqrt(), (1.0 - m * s2).sqrt());
     let (c_less_1, d_less_1) = (-s2 / (1.0 + c), -m * s2 / (1.0 + d));
     let loss = mu * s2;
-    let scale = 1.0 / (1.0 - loss);
-    let [ia, ib, ic] = motion.axes;
-    let mut out = DVec3::ZERO;
-    out[ia] = (w[ia] * (c_less_1 + loss) + rate[ia] * (s * d)) * scale;
-    out[ib] = (w[ib] * (c_less_1 + c * d_less_1 + loss) + rate[ib] * s) * scale;
-    out[ic] = (w[ic] * (d_less_1 + loss) + rate[ic] * (s * c)) * scale;
-    out
+    DVec3::new(
+        w.x * (c_less_1 + loss) + rate.x * (s * d),
+        w.y * (c_less_1 + c * d_less_1 + loss) + rate.y * s,
+        w.z * (d_less_1 + loss) + rate.z * (s * c),
+    ) / (1.0 - loss)
 }
 
 /// sn(v|m) for |v| ≤ 1/16 by its Maclaurin series; the first term left out is below 1e-17 of the value.
