@@ -65,6 +65,42 @@ pub enum MathError {
         /// The domain, as an interval.
         domain: &'static str,
     },
+    /// A matrix has no inverse to working precision.
+    #[error("{what} is singular: pivot {pivot} is {value}")]
+    Singular {
+        /// Which matrix.
+        what: &'static str,
+        /// The elimination step that found nothing to divide by.
+        pivot: usize,
+        /// The pivot it found, in the units of the matrix.
+        value: f64,
+    },
+    /// A vector or quaternion that must have length 1 has another length.
+    #[error("{what} must have length 1, got {length}")]
+    NotUnit {
+        /// Which argument.
+        what: &'static str,
+        /// Its length.
+        length: f64,
+    },
+    /// A matrix that must be a rotation (orthonormal, right-handed) is not.
+    #[error("{what} is not a rotation: it is off by {deviation}")]
+    NotRotation {
+        /// Which argument.
+        what: &'static str,
+        /// Largest entry of |RᵀR − 1|, or the determinant if it is not positive.
+        deviation: f64,
+    },
+    /// An iteration stopped before it reached its tolerance.
+    #[error("{what} did not converge in {iterations} iterations, residual {residual}")]
+    NotConverged {
+        /// Which routine.
+        what: &'static str,
+        /// Iterations made.
+        iterations: usize,
+        /// What was left, in the routine's own measure.
+        residual: f64,
+    },
 }
 
 impl MathError {

@@ -36,6 +36,8 @@ pub use glam;
 pub mod elliptic;
 pub mod integrate;
 pub mod ops;
+pub mod rotation;
+pub mod small;
 pub mod spatial;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
@@ -43,7 +45,9 @@ pub mod testkit;
 mod aabb;
 mod error;
 mod pose;
+mod sym3;
 
 pub use aabb::Aabb;
 pub use error::MathError;
 pub use pose::Pose;
+pub use sym3::Sym3;
