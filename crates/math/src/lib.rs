@@ -51,3 +51,8 @@ pub use aabb::Aabb;
 pub use error::MathError;
 pub use pose::Pose;
 pub use sym3::Sym3;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
