@@ -88,7 +88,7 @@ pub enum MathError {
     NotRotation {
         /// Which argument.
         what: &'static str,
-        /// Largest entry of |RᵀR − 1|, or the determinant if it is not positive.
+        /// Largest entry of |`RᵀR` − 1|, or the determinant if it is not positive.
         deviation: f64,
     },
     /// An iteration stopped before it reached its tolerance.

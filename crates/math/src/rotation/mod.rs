@@ -39,7 +39,7 @@ use glam::{DMat3, DVec3};
 
 /// How far the squared length of a "unit" vector may be from 1.
 const UNIT_TOLERANCE: f64 = 1e-8;
-/// How far an entry of RᵀR may be from the identity for R to count as a rotation.
+/// How far an entry of `RᵀR` may be from the identity for R to count as a rotation.
 const ROTATION_TOLERANCE: f64 = 1e-6;
 
 fn check_unit(what: &'static str, v: DVec3) -> Result<(), MathError> {
@@ -51,7 +51,7 @@ fn check_unit(what: &'static str, v: DVec3) -> Result<(), MathError> {
     }
 }
 
-/// Largest entry of |RᵀR − 1|.
+/// Largest entry of |`RᵀR` − 1|.
 fn orthonormality_error(r: DMat3) -> f64 {
     let (x, y, z) = (r.x_axis, r.y_axis, r.z_axis);
     let lengths = DVec3::new(x.dot(x) - 1.0, y.dot(y) - 1.0, z.dot(z) - 1.0).abs().max_element();

@@ -8,7 +8,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | `n` | unit normal, becomes the z axis bit for bit |
-//! | `s` | sign of n_z, +1 for both zeros |
+//! | `s` | sign of `n_z`, +1 for both zeros |
 //!
 //! # Formula
 //! ```text
@@ -19,7 +19,7 @@
 //! One division and ten multiplications, no square root and no branch but the test.
 //!
 //! # Numerics
-//! Orthonormal to 4 ε for every direction. The frame jumps where n_z changes sign, as every frame on the
+//! Orthonormal to 4 ε for every direction. The frame jumps where `n_z` changes sign, as every frame on the
 //! sphere must somewhere; equal normals (also +0 and −0) give equal bits.
 //!
 //! # Failure

@@ -172,7 +172,7 @@ pub fn mat3_from_quat(q: DQuat) -> DMat3 {
 /// Unit quaternion of a rotation matrix, with w ≥ 0 or, at half a turn, its first non-zero entry positive.
 ///
 /// # Errors
-/// [`MathError::NonFinite`], or [`MathError::NotRotation`] if an entry of RᵀR is off by more than 1e-6.
+/// [`MathError::NonFinite`], or [`MathError::NotRotation`] if an entry of `RᵀR` is off by more than 1e-6.
 #[inline]
 pub fn quat_from_mat3(r: DMat3) -> Result<DQuat, MathError> {
     check_rotation("rotation matrix", r)?;

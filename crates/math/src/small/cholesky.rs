@@ -6,7 +6,7 @@
 //! # Symbols
 //! | code | meaning |
 //! |---|---|
-//! | `l` | lower triangle; the diagonal holds 1 / l_jj |
+//! | `l` | lower triangle; the diagonal holds 1 / `l_jj` |
 //!
 //! # Formula
 //! ```text
@@ -17,7 +17,7 @@
 //!
 //! # Numerics
 //! Only the lower triangle of the input is read. No pivoting is needed. The test for definiteness,
-//! d_j > N ε a_jj, does not change when rows and columns are rescaled together, so moments in kg·m² and
+//! `d_j` > N ε `a_jj`, does not change when rows and columns are rescaled together, so moments in kg·m² and
 //! masses in kg may differ by any factor.
 //!
 //! # Failure

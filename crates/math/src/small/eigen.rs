@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `a` | the matrix, driven to diagonal form |
 //! | `v` | product of the rotations, eigenvectors in its columns |
-//! | `t`, `c`, `s` | tangent, cosine, sine of the rotation that zeroes a_pq |
+//! | `t`, `c`, `s` | tangent, cosine, sine of the rotation that zeroes `a_pq` |
 //!
 //! # Formula
 //! ```text
@@ -105,7 +105,7 @@ impl<const N: usize> SymmetricEigen<N> {
     }
 }
 
-/// Zeroes a_pq (p < q), keeping the upper triangle, and turns the columns p and q of `v` along.
+/// Zeroes `a_pq` (p < q), keeping the upper triangle, and turns the columns p and q of `v` along.
 #[inline]
 fn rotate<const N: usize>(a: &mut [[f64; N]; N], v: &mut [[f64; N]; N], p: usize, q: usize) {
     let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);

@@ -21,6 +21,10 @@
 //! assert!(mul_vec(&a, x).iter().zip([5.0, 1.0, 6.0]).all(|(l, r)| (l - r).abs() < 1e-14));
 //! # Ok::<(), sim_math::MathError>(())
 //! ```
+#![allow(
+    clippy::needless_range_loop,
+    reason = "triangles are read by row and column: indices are the formula"
+)]
 
 mod cholesky;
 mod eigen;

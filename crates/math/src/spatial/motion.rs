@@ -78,7 +78,7 @@ impl Motion {
 
     /// Motion product v × m: the rate of change of a motion vector `m` that moves along with velocity `self`.
     ///
-    /// (ω × m_ω; ω × m_v + v × m_ω), both at the same point in the same axes.
+    /// (ω × `m_ω`; ω × `m_v` + v × `m_ω`), both at the same point in the same axes.
     #[inline]
     #[must_use]
     pub fn cross(self, m: Self) -> Self {

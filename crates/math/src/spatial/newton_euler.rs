@@ -7,7 +7,7 @@
 //! # Symbols
 //! | code | meaning | frame |
 //! |---|---|---|
-//! | `inertia` | R I_body Rᵀ or I_body, kg·m² | that of the function |
+//! | `inertia` | R `I_body` Rᵀ or `I_body`, kg·m² | that of the function |
 //! | `velocity` | (ω; v) with v the velocity of the centre of mass | that of the function |
 //! | result | rates of the six numbers of `velocity` | that of the function |
 //!

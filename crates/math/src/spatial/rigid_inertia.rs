@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `mass` m | | kg |
 //! | `first_moment` h = m c | c is the centre of mass seen from the origin | kg·m |
-//! | `inertia_at_origin` I | I_com + m (c·c 1 − ccᵀ) | kg·m² |
+//! | `inertia_at_origin` I | `I_com` + m (c·c 1 − ccᵀ) | kg·m² |
 //!
 //! # Formula
 //! ```text
@@ -20,7 +20,7 @@
 //! Product with a motion 24 multiplications; sum of two 10 additions; solve one Cholesky of a 3x3.
 //!
 //! # Numerics
-//! I_com = I − m(c·c 1 − ccᵀ) cancels when the origin is far away from the body: keep origins within a few
+//! `I_com` = I − m(c·c 1 − ccᵀ) cancels when the origin is far away from the body: keep origins within a few
 //! body lengths if the inverse is needed.
 //!
 //! # Failure

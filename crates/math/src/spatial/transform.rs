@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | `rotation` R | columns are b's axes in a | – |
 //! | `translation` p | origin of b in a | m |
-//! | Arnold's X_αβ = (A, b) | `b_from_a` with A = Rᵀ, b = p: α is a, β is b | – |
+//! | Arnold's `X_αβ` = (A, b) | `b_from_a` with A = Rᵀ, b = p: α is a, β is b | – |
 //!
 //! # Formula
 //! ```text
@@ -81,8 +81,8 @@ impl SpatialTransform {
 
     /// From Arnold's pair: `rotation` takes a's coordinates to b's, `origin` is b's origin in a.
     ///
-    /// His X_αβ maps motions from α = a to β = b; here it is the inverse of the returned `a_from_b`, so
-    /// X_αβ v = `inverse_motion(v)` and X_αβᵀ f = `force(f)`.
+    /// His `X_αβ` maps motions from α = a to β = b; here it is the inverse of the returned `a_from_b`, so
+    /// `X_αβ` v = `inverse_motion(v)` and `X_αβᵀ` f = `force(f)`.
     #[inline]
     #[must_use]
     pub fn from_arnold(rotation: DMat3, origin: DVec3) -> Self {

@@ -18,7 +18,7 @@
 //! A cross product; the bracket is a view for tests and users.
 //!
 //! # Numerics
-//! v_origin grows with the distance to the origin and so does its rounding: the engine keeps COM twists.
+//! `v_origin` grows with the distance to the origin and so does its rounding: the engine keeps COM twists.
 //!
 //! # Failure
 //! None.
