@@ -66,7 +66,7 @@ pub fn polar_rotation(m: DMat3) -> Result<DMat3, MathError> {
         x = next;
         // The error after this step is about the square of the change.
         if change < 1e-8 {
-            return Ok(polar_step(x));
+            return Ok(x);
         }
     }
     let residual = orthonormality_error(x);

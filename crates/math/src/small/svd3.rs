@@ -203,6 +203,8 @@ mod tests {
             DMat3::from_diagonal(DVec3::new(0.0, 0.0, -5.0)),
             outer(DVec3::X, DVec3::Z),
             DMat3::from_diagonal(DVec3::new(1e-200, 1.0, 1e200)),
+            // Nearly parallel columns of very different length: ζ² overflows.
+            DMat3::from_cols(DVec3::X, DVec3::new(1e-200, 1e-250, 0.0), DVec3::Z),
             of_rank(&mut random, 3) * 1e-300,
             of_rank(&mut random, 2) * 1e300,
         ]);

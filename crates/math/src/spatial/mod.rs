@@ -37,3 +37,20 @@ pub use motion::Motion;
 pub use newton_euler::{body_frame_acceleration, body_frame_force, com_frame_acceleration, com_frame_force};
 pub use rigid_inertia::RigidInertia;
 pub use transform::SpatialTransform;
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    #[test]
+    fn plain_data_can_be_stored() {
+        fn stored<T: serde::Serialize + serde::de::DeserializeOwned>() {}
+        stored::<super::Motion>();
+        stored::<super::Force>();
+        stored::<super::RigidInertia>();
+        stored::<super::ArticulatedInertia>();
+        stored::<super::SpatialTransform>();
+        stored::<crate::Sym3>();
+        stored::<crate::small::Eigen3>();
+        stored::<crate::rotation::AngleTriple>();
+        stored::<crate::rotation::AngleSequence>();
+    }
+}
