@@ -1,13 +1,14 @@
 //! LU factorisation with scaled partial pivoting: solve, inverse and determinant of a small regular matrix.
 //!
 //! # Reference
-//! Golub and Van Loan, *Matrix Computations*, 4th ed., 3.4 (Doolittle order, row pivoting with implicit
+//! Golub and Van Loan, *Matrix Computations*, 4th ed., 3.4 (outer-product order, row pivoting with implicit
 //! row scaling).
 //!
 //! # Symbols
 //! | code | meaning |
 //! |---|---|
-//! | `lu` | L below the diagonal (unit diagonal not stored), U on and above |
+//! | `l` | L below the diagonal; the unit diagonal is not stored |
+//! | `u` | U on and above the diagonal; below it is debris |
 //! | `row[k]` | row of A that became row k |
 //! | `size` | Σ of magnitudes of the terms that made a pivot: what its rounding error is relative to |
 //!
@@ -16,7 +17,7 @@
 //! P A = L U,   u_ij = a_ij − Σ_{k<i} l_ik u_kj,   l_ij = (a_ij − Σ_{k<j} l_ik u_kj) / u_jj
 //! ```
 //! # Cost
-//! N³/3 multiply-adds to factor, twice that for the magnitudes; N² to solve. No allocation.
+//! N³/2 multiply-adds to factor, as many again for the magnitudes; N² to solve. No allocation.
 //!
 //! # Numerics
 //! Rows are compared after division by their largest entry, so that equations in different units (N and N·m)
@@ -37,7 +38,8 @@ use crate::MathError;
 /// P A = L U of an N by N matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lu<const N: usize> {
-    lu: [[f64; N]; N],
+    l: [[f64; N]; N],
+    u: [[f64; N]; N],
     row: [usize; N],
     odd_swaps: bool,
 }
@@ -50,49 +52,48 @@ impl<const N: usize> Lu<N> {
     #[inline]
     pub fn factor(a: &[[f64; N]; N]) -> Result<Self, MathError> {
         check_finite(a)?;
-        let mut lu = *a;
+        let mut u = *a;
+        let mut l = [[0.0; N]; N];
+        let mut size = a.map(|row| row.map(f64::abs));
+        let mut scale = size.map(|row| row.iter().fold(0.0, |m: f64, x| m.max(*x)));
         let mut row: [usize; N] = std::array::from_fn(|i| i);
-        let mut scale: [f64; N] = std::array::from_fn(|i| a[i].iter().fold(0.0, |m: f64, x| m.max(x.abs())));
         let mut odd_swaps = false;
-        for j in 0..N {
-            for i in 1..j {
-                for k in 0..i {
-                    lu[i][j] -= lu[i][k] * lu[k][j];
-                }
-            }
-            let (mut pivot, mut best, mut size_at_pivot) = (j, -1.0, 0.0);
-            for i in j..N {
-                let mut value = lu[i][j];
-                let mut size = value.abs();
-                for k in 0..j {
-                    let term = lu[i][k] * lu[k][j];
-                    value -= term;
-                    size += term.abs();
-                }
-                lu[i][j] = value;
-                let relative = if scale[i] > 0.0 { value.abs() / scale[i] } else { 0.0 };
+        for k in 0..N {
+            let (mut pivot, mut best) = (k, -1.0);
+            for i in k..N {
+                let relative = if scale[i] > 0.0 { u[i][k].abs() / scale[i] } else { 0.0 };
                 if relative > best {
-                    (pivot, best, size_at_pivot) = (i, relative, size);
+                    (pivot, best) = (i, relative);
                 }
             }
-            if pivot != j {
-                lu.swap(pivot, j);
-                row.swap(pivot, j);
-                scale.swap(pivot, j);
+            if pivot != k {
+                u.swap(pivot, k);
+                l.swap(pivot, k);
+                size.swap(pivot, k);
+                scale.swap(pivot, k);
+                row.swap(pivot, k);
                 odd_swaps = !odd_swaps;
             }
-            let value = lu[j][j];
+            let value = u[k][k];
             // Negated, so that an overflow to infinity or NaN is refused too.
-            let has_digits = value.abs() > N as f64 * f64::EPSILON * size_at_pivot;
+            let has_digits = value.abs() > N as f64 * f64::EPSILON * size[k][k];
             if !has_digits || !value.is_finite() {
-                return Err(MathError::Singular { what: "matrix", pivot: j, value });
+                return Err(MathError::Singular { what: "matrix", pivot: k, value });
             }
             let inverse = 1.0 / value;
-            for below in lu.iter_mut().skip(j + 1) {
-                below[j] *= inverse;
+            let pivot_row = u[k];
+            for i in k + 1..N {
+                let factor = u[i][k] * inverse;
+                l[i][k] = factor;
+                // Whole rows: columns up to k are finished and never read again, a fixed length vectorises.
+                for j in 0..N {
+                    let term = factor * pivot_row[j];
+                    u[i][j] -= term;
+                    size[i][j] += term.abs();
+                }
             }
         }
-        Ok(Self { lu, row, odd_swaps })
+        Ok(Self { l, u, row, odd_swaps })
     }
 
     /// The x of A x = b.
@@ -102,14 +103,14 @@ impl<const N: usize> Lu<N> {
         let mut x: [f64; N] = std::array::from_fn(|i| b[self.row[i]]);
         for i in 1..N {
             for k in 0..i {
-                x[i] -= self.lu[i][k] * x[k];
+                x[i] -= self.l[i][k] * x[k];
             }
         }
         for i in (0..N).rev() {
             for k in i + 1..N {
-                x[i] -= self.lu[i][k] * x[k];
+                x[i] -= self.u[i][k] * x[k];
             }
-            x[i] /= self.lu[i][i];
+            x[i] /= self.u[i][i];
         }
         x
     }
@@ -128,7 +129,7 @@ impl<const N: usize> Lu<N> {
     #[must_use]
     pub fn determinant(&self) -> f64 {
         let sign = if self.odd_swaps { -1.0 } else { 1.0 };
-        (0..N).fold(sign, |d, i| d * self.lu[i][i])
+        (0..N).fold(sign, |d, i| d * self.u[i][i])
     }
 
     /// 1 / (‖A‖ ‖A⁻¹‖) in the column-sum norm, in (0, 1]: about 1e-k means that k digits are lost.
