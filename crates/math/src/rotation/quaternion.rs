@@ -197,5 +197,4 @@ pub fn same_rotation(a: DQuat, b: DQuat, tolerance: f64) -> bool {
 }
 
 #[cfg(test)]
-#[path = "quaternion_tests.rs"]
 mod tests;

@@ -271,5 +271,4 @@ impl From<Pose> for SpatialTransform {
 }
 
 #[cfg(test)]
-#[path = "transform_tests.rs"]
 mod tests;
