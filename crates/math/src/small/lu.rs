@@ -22,14 +22,15 @@
 //! # Numerics
 //! Rows are compared after division by their largest entry, so that equations in different units (N and N·m)
 //! compete fairly. A pivot that is smaller than N ε times the magnitudes it was subtracted from carries no
-//! digit and is refused; a matrix that is only close to singular is solved, and
-//! [`Lu::reciprocal_condition`] tells how close it is.
+//! digit and is refused. The test sees the rounding of one pivot, not what earlier pivots handed down: of
+//! random singular integer 6x6 matrices 1.4 % pass it, with a [`Lu::reciprocal_condition`] below 1e-14. Ask
+//! for that number where a nearly singular matrix is possible and its solution matters.
 //!
 //! # Failure
 //! [`MathError::NonFinite`] for a bad entry; [`MathError::Singular`] with the elimination step and the pivot.
 //!
 //! # Tested by
-//! `residual_is_small_compared_with_the_condition`, `exactly_singular_matrices_are_refused`,
+//! `residual_is_small_compared_with_the_condition`, `singular_matrices_are_refused_or_show_in_the_condition`,
 //! `rows_in_very_different_units_are_solved`.
 
 use super::{check_finite, identity, norm_one};
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_singular_matrices_are_refused() {
+    fn singular_matrices_are_refused_or_show_in_the_condition() {
         assert_eq!(
             Lu::factor(&[[0.0; 3]; 3]),
             Err(MathError::Singular { what: "matrix", pivot: 0, value: 0.0 })
@@ -207,16 +208,21 @@ mod tests {
         assert!(matches!(Lu::factor(&magic), Err(MathError::Singular { pivot: 2, .. })));
         // Random small integers with one dependent row: singular exactly, noise after elimination.
         let mut random = SplitMix64(8);
+        let mut slipped_through = 0;
         for _ in 0..2000 {
             let mut a: [[f64; 6]; 6] =
                 std::array::from_fn(|_| std::array::from_fn(|_| random.range(-4.0, 5.0).floor()));
             a[4] = std::array::from_fn(|j| a[0][j] - 2.0 * a[2][j] + a[5][j]);
             match Lu::factor(&a) {
                 Err(MathError::Singular { .. }) => {}
-                Ok(lu) => assert!(lu.reciprocal_condition(&a) < 1e-14, "{a:?}"),
+                Ok(lu) => {
+                    slipped_through += 1;
+                    assert!(lu.reciprocal_condition(&a) < 1e-14, "{a:?}");
+                }
                 other => panic!("{other:?}"),
             }
         }
+        assert!(slipped_through <= 27, "{slipped_through} of 2000");
         let nan = [[1.0, f64::NAN], [0.0, 1.0]];
         assert!(matches!(Lu::factor(&nan), Err(MathError::NonFinite { index: 1, .. })));
     }
@@ -225,6 +231,10 @@ mod tests {
     fn rows_in_very_different_units_are_solved() {
         let a = [[1e-30, 2e-30, 0.0], [3e20, -1e20, 1e20], [0.0, 1.0, 1.0]];
         let x = [1.0, -2.0, 3.0];
+        // Without row scaling the huge entry of the first row would swallow the second equation.
+        let lopsided = [[1.0, 1e20], [1.0, 1.0]];
+        let z = Lu::factor(&lopsided).unwrap().solve([1e20, 2.0]);
+        assert!((z[0] - 1.0).abs() < 1e-15 && (z[1] - 1.0).abs() < 1e-15, "{z:?}");
         let y = Lu::factor(&a).unwrap().solve(mul_vec(&a, x));
         assert!((0..3).all(|i| (x[i] - y[i]).abs() < 1e-14), "{y:?}");
     }
