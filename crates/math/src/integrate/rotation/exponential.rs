@@ -1,4 +1,4 @@
-//! Exponential map from rotation vectors to unit quaternions, and steps with a constant angular velocity.
+//! Attitude after a step with a constant angular velocity, by the exponential map [`quat_exp`].
 //!
 //! # Reference
 //! Grassia, *Practical parameterization of rotations using the exponential map* (J. Graphics Tools 3, 1998).
@@ -30,28 +30,8 @@
 //! `exponential_matches_axis_angle_for_all_sizes`, `body_and_world_steps_agree`,
 //! `a_million_steps_keep_the_norm_and_a_turn_returns`.
 
-use crate::ops;
+use crate::rotation::quat_exp;
 use glam::{DQuat, DVec3};
-
-/// Unit quaternion that rotates by |v| radians about v.
-#[inline]
-#[must_use]
-pub fn quat_exp(v: DVec3) -> DQuat {
-    let x = 0.25 * v.length_squared();
-    // sin(h)/h and cos(h) in x = h², h the half angle. The first terms left out are below 1e-17 at h = 1/16.
-    let (sinc, cos) = if x < 1.0 / 256.0 {
-        (
-            1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0))),
-            1.0 - x / 2.0 * (1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0)))),
-        )
-    } else {
-        let half = x.sqrt();
-        let (s, c) = ops::sin_cos(half);
-        (s / half, c)
-    };
-    let u = v * (0.5 * sinc);
-    DQuat::from_xyzw(u.x, u.y, u.z, cos)
-}
 
 /// Attitude after `dt` seconds at constant `omega_body`, rad/s in body axes.
 #[inline]
@@ -67,7 +47,8 @@ pub fn rotate_world(q: DQuat, omega_world: DVec3, dt: f64) -> DQuat {
     renormalize(quat_exp(omega_world * dt) * q)
 }
 
-/// Scales a quaternion that is already near unit length: one Newton step for 1/√x at x = 1.
+/// Scales a quaternion that is already near unit length: one Newton step for 1/√x at x = 1. The general
+/// [`crate::rotation::renormalize`] checks its input, which the inside of an integrator need not.
 #[inline]
 pub(super) fn renormalize(q: DQuat) -> DQuat {
     let squared = q.length_squared();

@@ -31,10 +31,11 @@
 //! `drift_kick_drift_has_order_two_and_lie_rk4_order_four`, `lie_rk4_keeps_free_momentum`,
 //! `heavy_top_keeps_energy_under_both_methods`.
 
-use super::exponential::{quat_exp, renormalize};
+use super::exponential::renormalize;
 use super::torque_free::{TorqueFreeBody, check_attitude, check_result};
 use crate::MathError;
 use crate::integrate::IntegrateError;
+use crate::rotation::quat_exp;
 use glam::{DQuat, DVec3};
 
 /// Torque in world axes, N·m, from time, attitude and body rates.

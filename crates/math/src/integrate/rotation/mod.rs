@@ -20,7 +20,7 @@ mod rigid_rotation;
 mod torque_free;
 mod torque_free_arc;
 
-pub use exponential::{quat_exp, rotate_body, rotate_world};
+pub use exponential::{rotate_body, rotate_world};
 pub use forced::{drift_kick_drift, lie_rk4};
 pub use gyroscopic::implicit_gyroscopic;
 pub use rigid_rotation::RigidRotation;

@@ -3,6 +3,7 @@ use crate::elliptic::complete_k;
 use crate::integrate::{
     AdaptiveParams, DormandPrince, IntegrateError, Integrator, OdeScratch, Rk4, SecondOrder,
 };
+use crate::rotation::quat_exp;
 use crate::testkit::{SpdInertia, SplitMix64, UnitQuat, UnitVec, Vector, check};
 use crate::{assert_close, ops};
 use glam::{DMat3, DQuat, DVec3};

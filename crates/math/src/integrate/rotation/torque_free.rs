@@ -51,6 +51,7 @@ use super::TorqueFreeArc;
 use super::exponential::{renormalize, rotate_body};
 use crate::MathError;
 use crate::integrate::IntegrateError;
+use crate::rotation::quat_exp;
 use glam::{DQuat, DVec3};
 
 /// Largest λ dt of one series step, and below which three Gauss nodes suffice.
@@ -278,7 +279,7 @@ fn attach(q: DQuat, u: DVec3, du: DVec3, theta: f64) -> DQuat {
     let p = (1.0 - x).sqrt();
     let across = du.cross(u) * (0.5 / p);
     // Rot(u, θ) P less the identity; `across` is normal to u.
-    let turn = super::quat_exp(u * theta);
+    let turn = quat_exp(u * theta);
     let along = turn.xyz();
     let vector = along * p + across * turn.w + along.cross(across);
     // cos(θ/2) p − 1 from small terms; 1 − cos = sin²/(1 + cos).
