@@ -35,8 +35,12 @@ pub use glam;
 
 pub mod elliptic;
 pub mod integrate;
+pub mod curve;
+pub mod mass;
 pub mod ops;
+pub mod pose_fit;
 pub mod spatial;
+pub mod surface;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 
