@@ -6,7 +6,7 @@
 //! # Symbols
 //! | code | meaning |
 //! |---|---|
-//! | m_i, c_i, I_i | mass, centre of mass and tensor of part i, all in one frame |
+//! | `m_i`, `c_i`, `I_i` | mass, centre of mass and tensor of part i, all in one frame |
 //!
 //! # Formula
 //! ```text

@@ -41,7 +41,10 @@ impl<'a> Faces<'a> {
     }
 
     /// Calls `visit` with the index and the corners of each face in order, until it fails.
-    pub(crate) fn try_each<E>(&self, mut visit: impl FnMut(usize, &'a [u32]) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn try_each<E>(
+        &self,
+        mut visit: impl FnMut(usize, &'a [u32]) -> Result<(), E>,
+    ) -> Result<(), E> {
         match *self {
             Self::Triangles(triangles) => {
                 triangles.iter().enumerate().try_for_each(|(f, corners)| visit(f, corners.as_slice()))
@@ -83,7 +86,11 @@ impl<'a> ClosedSurface<'a> {
     ///
     /// # Errors
     /// See [`ClosedSurface::try_new`].
-    pub fn from_polygons(vertices: &'a [DVec3], counts: &'a [u32], corners: &'a [u32]) -> Result<Self, MassError> {
+    pub fn from_polygons(
+        vertices: &'a [DVec3],
+        counts: &'a [u32],
+        corners: &'a [u32],
+    ) -> Result<Self, MassError> {
         Self::try_new(vertices, Faces::Polygons { counts, corners }, DEFAULT_PLANARITY)
     }
 
@@ -284,9 +291,7 @@ mod tests {
     fn a_bent_quadrilateral_is_refused_and_a_rounded_one_is_not() {
         // Two faces over the same four corners, one the back of the other.
         let faces = Faces::Polygons { counts: &[4, 4], corners: &[0, 1, 2, 3, 3, 2, 1, 0] };
-        let quad = |lift: f64| {
-            [DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, lift), DVec3::Y]
-        };
+        let quad = |lift: f64| [DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, lift), DVec3::Y];
         assert!(ClosedSurface::try_new(&quad(1e-7), faces, DEFAULT_PLANARITY).is_ok());
         let bent = quad(1e-3);
         let error = ClosedSurface::try_new(&bent, faces, DEFAULT_PLANARITY).unwrap_err();

@@ -7,8 +7,8 @@
 //! # Symbols
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | `positions` | p_i | m |
-//! | `masses` | m_i, 1 kg each if not given | kg |
+//! | `positions` | `p_i` | m |
+//! | `masses` | `m_i`, 1 kg each if not given | kg |
 //!
 //! # Formula
 //! ```text
@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn bad_points_are_named() {
-        let fails = |p: &[DVec3], m: Option<&[f64]>| MassProperties::from_points(p, m).unwrap_err().to_string();
+        let fails =
+            |p: &[DVec3], m: Option<&[f64]>| MassProperties::from_points(p, m).unwrap_err().to_string();
         let two = [DVec3::ZERO, DVec3::X];
         assert_eq!(fails(&[], None), "needs at least 1 points, got 0");
         assert_eq!(fails(&two, Some(&[1.0])), "masses has length 1, expected 2");

@@ -10,7 +10,7 @@
 //! | `volume`, `first`, `squares`, `products` | T1; Tx, Ty, Tz; Txx ..; Txy, Tyz, Tzx | integrals over the body |
 //! | α, β, γ | α, β, γ | x, y, z in cyclic order, such that the normal is longest along γ |
 //! | `Projection` | π | integrals over the shadow of a face on the α-β plane |
-//! | `a`, `b`, `w` | n_α/n_γ, n_β/n_γ, w/n_γ | plane of the face: γ = -(a α + b β + w) |
+//! | `a`, `b`, `w` | `n_α/n_γ`, `n_β/n_γ`, `w/n_γ` | plane of the face: γ = -(a α + b β + w) |
 //!
 //! # Formula
 //! ```text
@@ -18,7 +18,7 @@
 //! n_γ ∫ f(α, β, γ) dF = ∫ f(α, β, -(aα + bβ + w)) dΠ    projection along γ
 //! ∫ ∂g/∂α dΠ = Σ_edges Δβ ∫ g dλ           Green's theorem, polynomials in the end points
 //! ```
-//! The factor 1/n_γ of each face integral cancels against the n of the divergence theorem, so that only the
+//! The factor `1/n_γ` of each face integral cancels against the n of the divergence theorem, so that only the
 //! slopes a and b are left: no normal is made unit, no sign is taken.
 //!
 //! # Cost
@@ -40,7 +40,7 @@
 
 use super::mesh::doubled_area;
 use super::{ClosedSurface, Faces, MassError};
-use glam::{DVec3, Vec3Swizzles};
+use glam::{DVec2, DVec3, Vec2Swizzles, Vec3Swizzles};
 
 /// Volume integrals of a body in the axes of its vertices, about the point `origin`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,10 +129,7 @@ impl VolumeIntegrals {
     /// [`MassError::NoVolume`], [`MassError::InsideOut`], or a non-finite integral (coordinates beyond 1e60).
     pub fn check_volume(&self) -> Result<(), MassError> {
         let (v, f, s, p) = (self.volume, self.first, self.squares, self.products);
-        crate::MathError::check_finite(
-            "volume integral",
-            &[v, f.x, f.y, f.z, s.x, s.y, s.z, p.x, p.y, p.z],
-        )?;
+        crate::MathError::check_finite("volume integral", &[v, f.x, f.y, f.z, s.x, s.y, s.z, p.x, p.y, p.z])?;
         if v.abs() <= self.noise {
             return Err(MassError::NoVolume { volume: v, noise: self.noise });
         }
@@ -171,86 +168,80 @@ impl Sums {
     }
 }
 
-/// Integrals over the shadow of a face.
+/// Integrals over the shadow of a face. What is symmetric in α and β is one pair, so that both halves go
+/// through one vector instruction.
 #[derive(Debug, Clone, Copy, Default)]
 struct Projection {
     one: f64,
-    a: f64,
-    b: f64,
-    aa: f64,
+    /// ∫ α, ∫ β
+    first: DVec2,
+    /// ∫ α², ∫ β²
+    square: DVec2,
+    /// ∫ α³, ∫ β³
+    cube: DVec2,
+    /// ∫ αβ
     ab: f64,
-    bb: f64,
-    aaa: f64,
-    aab: f64,
-    abb: f64,
-    bbb: f64,
+    /// ∫ α²β, ∫ αβ²
+    mixed: DVec2,
 }
 
 impl Projection {
-    /// Adds the edge from (a0, b0) to (a1, b1), equations 6.14 without their constants.
+    /// Adds the edge from p to q, equations 6.14 without their constants.
     #[inline(always)]
-    fn add_edge(&mut self, a0: f64, b0: f64, a1: f64, b1: f64) {
-        let (da, db) = (a1 - a0, b1 - b0);
-        let (a0_2, b0_2, a1_2, b1_2) = (a0 * a0, b0 * b0, a1 * a1, b1 * b1);
-        let (a0_3, b0_3, a1_3, b1_3) = (a0_2 * a0, b0_2 * b0, a1_2 * a1, b1_2 * b1);
-        let ca = a1 * (a1 + a0) + a0_2;
-        let caa = a1 * ca + a0_3;
-        let cb = b1 * (b1 + b0) + b0_2;
-        let cbb = b1 * cb + b0_3;
-        let cab = 3.0 * a1_2 + 2.0 * (a1 * a0) + a0_2;
-        let kab = a1_2 + 2.0 * (a1 * a0) + 3.0 * a0_2;
-        let cabb = 4.0 * b1_3 + b0 * (3.0 * b1_2 + 2.0 * (b1 * b0) + b0_2);
-        let kabb = b1 * (b1_2 + 2.0 * (b1 * b0) + 3.0 * b0_2) + 4.0 * b0_3;
-        self.one += db * (a1 + a0);
-        self.a += db * ca;
-        self.aa += db * caa;
-        self.aaa += db * (a1 * caa + a0_2 * a0_2);
-        self.b += da * cb;
-        self.bb += da * cbb;
-        self.bbb += da * (b1 * cbb + b0_2 * b0_2);
-        self.ab += db * (b1 * cab + b0 * kab);
-        self.aab += db * (b1 * (a0 * cab + 4.0 * a1_3) + b0 * (a1 * kab + 4.0 * a0_3));
-        self.abb += da * (a1 * cabb + a0 * kabb);
+    fn add_edge(&mut self, p: DVec2, q: DVec2) {
+        let d = (q - p).yx();
+        let (pp, pq, qq) = (p * p, p * q, q * q);
+        let (ppp, qqq) = (pp * p, qq * q);
+        let c1 = qq + pq + pp;
+        let c2 = q * c1 + ppp;
+        let c3 = q * c2 + pp * pp;
+        let c = 3.0 * qq + 2.0 * pq + pp;
+        let k = qq + 2.0 * pq + 3.0 * pp;
+        self.one += d.x * (q.x + p.x);
+        self.first += d * c1;
+        self.square += d * c2;
+        self.cube += d * c3;
+        self.ab += d.x * (q.y * c.x + p.y * k.x);
+        self.mixed += d * (q.yx() * (p * c + 4.0 * qqq) + p.yx() * (q * k + 4.0 * ppp));
     }
 
     #[inline(always)]
     fn finish(&mut self) {
+        const SIGN: DVec2 = DVec2::new(1.0, -1.0);
         self.one *= 1.0 / 2.0;
-        self.a *= 1.0 / 6.0;
-        self.b *= -1.0 / 6.0;
-        self.aa *= 1.0 / 12.0;
-        self.bb *= -1.0 / 12.0;
+        self.first *= SIGN * (1.0 / 6.0);
+        self.square *= SIGN * (1.0 / 12.0);
         self.ab *= 1.0 / 24.0;
-        self.aaa *= 1.0 / 20.0;
-        self.bbb *= -1.0 / 20.0;
-        self.aab *= 1.0 / 60.0;
-        self.abb *= -1.0 / 60.0;
+        self.cube *= SIGN * (1.0 / 20.0);
+        self.mixed *= SIGN * (1.0 / 60.0);
     }
 
     /// Contributions of the face in the plane γ = -(a α + b β + w), in the order of [`Sums`].
     #[inline(always)]
     fn terms(&self, a: f64, b: f64, w: f64) -> [f64; 12] {
+        let slope = DVec2::new(a, b);
         let (aa, ab, bb) = (a * a, a * b, b * b);
-        let linear = a * self.a + b * self.b;
-        let square = aa * self.aa + 2.0 * ab * self.ab + bb * self.bb;
-        let cube = a * (aa * self.aaa + 3.0 * ab * self.aab) + b * (3.0 * ab * self.abb + bb * self.bbb);
+        let (first, square, cube) = (slope * self.first, slope * self.square, slope * self.cube);
+        let linear = first.x + first.y;
+        let quadratic = a * square.x + 2.0 * ab * self.ab + b * square.y;
+        let cubic = aa * cube.x + 3.0 * ab * slope.dot(self.mixed) + bb * cube.y;
         let w_one = w * self.one;
         [
-            a * self.a,
-            b * self.b,
+            first.x,
+            first.y,
             -(linear + w_one),
-            a * self.aa,
-            b * self.bb,
-            square + w * (2.0 * linear + w_one),
-            a * self.aaa,
-            b * self.bbb,
-            -(cube + w * (3.0 * square + w * (3.0 * linear + w_one))),
-            a * self.aab,
-            -b * (a * self.abb + b * self.bbb + w * self.bb),
-            aa * self.aaa
-                + 2.0 * ab * self.aab
-                + bb * self.abb
-                + w * (2.0 * (a * self.aa + b * self.ab) + w * self.a),
+            square.x,
+            square.y,
+            quadratic + w * (2.0 * linear + w_one),
+            cube.x,
+            cube.y,
+            -(cubic + w * (3.0 * quadratic + w * (3.0 * linear + w_one))),
+            a * self.mixed.x,
+            -b * (a * self.mixed.y + cube.y + w * self.square.y),
+            a * cube.x
+                + 2.0 * ab * self.mixed.x
+                + bb * self.mixed.y
+                + w * (2.0 * (square.x + b * self.ab) + w * self.first.x),
         ]
     }
 }
@@ -281,7 +272,7 @@ fn add_face(normal: DVec3, on_plane: DVec3, count: usize, at: impl Fn(usize) -> 
     let mut from = renamed(at(count - 1));
     for corner in 0..count {
         let to = renamed(at(corner));
-        projection.add_edge(from.x, from.y, to.x, to.y);
+        projection.add_edge(from.xy(), to.xy());
         from = to;
     }
     projection.finish();

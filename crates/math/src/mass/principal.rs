@@ -89,11 +89,9 @@ fn rotate(m: &mut [[f64; 3]; 3], axes: &mut [[f64; 3]; 3], p: usize, q: usize) {
     m[p][r] = m[r][p];
     m[r][q] = s * arp + c * arq;
     m[q][r] = m[r][q];
-    for k in 0..3 {
-        let (vp, vq) = (axes[p][k], axes[q][k]);
-        axes[p][k] = c * vp - s * vq;
-        axes[q][k] = s * vp + c * vq;
-    }
+    let (vp, vq) = (DVec3::from_array(axes[p]), DVec3::from_array(axes[q]));
+    axes[p] = (c * vp - s * vq).to_array();
+    axes[q] = (s * vp + c * vq).to_array();
 }
 
 #[cfg(test)]

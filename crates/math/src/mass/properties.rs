@@ -85,7 +85,8 @@ pub(super) fn finite_vector(what: &'static str, v: DVec3) -> Result<DVec3, MassE
 #[inline]
 pub(super) fn unit_point_inertia(d: DVec3) -> DMat3 {
     let s = d * d;
-    let (xy, xz, yz) = (-d.x * d.y, -d.x * d.z, -d.y * d.z);
+    // Subtracted from zero, not negated: no -0 appears in tables.
+    let (xy, xz, yz) = (0.0 - d.x * d.y, 0.0 - d.x * d.z, 0.0 - d.y * d.z);
     DMat3::from_cols(
         DVec3::new(s.y + s.z, xy, xz),
         DVec3::new(xy, s.z + s.x, yz),
@@ -164,10 +165,12 @@ impl MassProperties {
         let density = mass / integrals.volume;
         let s = density * integrals.squares;
         let p = density * integrals.products;
+        // Subtracted from zero, not negated: no -0 appears in tables.
+        let [xy, yz, xz] = (DVec3::ZERO - p).to_array();
         let at_origin = DMat3::from_cols(
-            DVec3::new(s.y + s.z, -p.x, -p.z),
-            DVec3::new(-p.x, s.z + s.x, -p.y),
-            DVec3::new(-p.z, -p.y, s.x + s.y),
+            DVec3::new(s.y + s.z, xy, xz),
+            DVec3::new(xy, s.z + s.x, yz),
+            DVec3::new(xz, yz, s.x + s.y),
         );
         let inertia = at_origin - unit_point_inertia(c) * mass;
         MathError::check_finite("inertia entry", &inertia.to_cols_array())?;
@@ -257,11 +260,12 @@ mod tests {
         fn back(i: SpdInertia, pose: AnyPose, point: Vector) -> bool {
             let b = body(i, pose);
             let at = b.inertia_at(point.0);
-            let again =
-                MassProperties::from_inertia_at(b.mass, b.center_of_mass, point.0, at);
+            let again = MassProperties::from_inertia_at(b.mass, b.center_of_mass, point.0, at);
             let scale = at.to_cols_array().iter().fold(0.0_f64, |l, x| l.max(x.abs()));
             // Subtraction leaves 1e-16 of the shifted tensor, which can be 1e5 times the original.
-            again.map_or(1e-9 * i.moments.max_element() < 1e-15 * scale, |a| error(a.inertia, b.inertia) <= 1e-15 * scale)
+            again.map_or(1e-9 * i.moments.max_element() < 1e-15 * scale, |a| {
+                error(a.inertia, b.inertia) <= 1e-15 * scale
+            })
         }
         check(83, 10_000, back as fn(SpdInertia, AnyPose, Vector) -> bool);
     }
@@ -285,7 +289,11 @@ mod tests {
         fn rebuild(i: SpdInertia, pose: AnyPose) -> bool {
             let b = body(i, pose);
             let frame = b.principal().unwrap();
-            let home = MassProperties { mass: b.mass, center_of_mass: DVec3::ZERO, inertia: DMat3::from_diagonal(frame.moments) };
+            let home = MassProperties {
+                mass: b.mass,
+                center_of_mass: DVec3::ZERO,
+                inertia: DMat3::from_diagonal(frame.moments),
+            };
             let again = home.transformed(&frame.user_from_body);
             error(again.inertia, b.inertia) <= 2e-12 * i.moments.max_element()
                 && (again.center_of_mass - b.center_of_mass).length() == 0.0
@@ -301,10 +309,19 @@ mod tests {
         assert_eq!(fails(0.0, zero, one), "mass 0 must be positive, got 0");
         assert_eq!(fails(-2.0, zero, one), "mass 0 must be positive, got -2");
         assert_eq!(fails(f64::NAN, zero, one), "mass 0 is not finite: NaN");
-        assert_eq!(fails(1.0, DVec3::new(0.0, f64::INFINITY, 0.0), one), "center of mass 1 is not finite: inf");
+        assert_eq!(
+            fails(1.0, DVec3::new(0.0, f64::INFINITY, 0.0), one),
+            "center of mass 1 is not finite: inf"
+        );
         assert_eq!(fails(1.0, zero, diagonal(1.0, 1.0, f64::NAN)), "inertia entry 8 is not finite: NaN");
-        assert_eq!(fails(1.0, zero, diagonal(1.0, 1.0, 2.5)), "no body has the principal moments [1, 1, 2.5]");
-        assert_eq!(fails(1.0, zero, diagonal(1.0, 1.0, -0.5)), "no body has the principal moments [1, 1, -0.5]");
+        assert_eq!(
+            fails(1.0, zero, diagonal(1.0, 1.0, 2.5)),
+            "no body has the principal moments [1, 1, 2.5]"
+        );
+        assert_eq!(
+            fails(1.0, zero, diagonal(1.0, 1.0, -0.5)),
+            "no body has the principal moments [1, 1, -0.5]"
+        );
         let mut skew = DMat3::IDENTITY;
         skew.y_axis.x = 0.25;
         assert_eq!(fails(1.0, zero, skew), "inertia entries (0, 1) and (1, 0) differ by 0.25");
@@ -317,7 +334,9 @@ mod tests {
         assert!(fine.with_mass(0.0).is_err());
         assert!(MassProperties::from_inertia_at(1.0, zero, DVec3::NAN, one).is_err());
         assert!(MassProperties { inertia: one * f64::NAN, ..fine }.principal().is_err());
-        for amount in [Amount::Density(0.0), Amount::Mass(-1.0), Amount::Density(f64::INFINITY), Amount::Mass(f64::NAN)] {
+        for amount in
+            [Amount::Density(0.0), Amount::Mass(-1.0), Amount::Density(f64::INFINITY), Amount::Mass(f64::NAN)]
+        {
             assert!(amount.mass_of(1.0).is_err(), "{amount:?}");
         }
     }

@@ -147,8 +147,8 @@ pub fn cone(radius: f64, half_height: f64, amount: Amount) -> Result<MassPropert
 mod tests {
     use super::*;
     use crate::assert_close;
-    use crate::ops::{cos, sin};
     use crate::mass::{ClosedSurface, combine};
+    use crate::ops::{cos, sin};
 
     /// Solid of revolution about z: profile points (radius, height) from bottom to top, first and last on
     /// the axis, `n` facets around.
@@ -223,7 +223,8 @@ mod tests {
         let ball = extrapolated(|n| arc(r, 0.0, -PI / 2.0, PI / 2.0, n / 2), 64);
         agrees(sphere(r, amount).unwrap(), ball, 1e-5);
         // An ellipsoid is a stretched ball.
-        let stretched = |n| arc(1.0, 0.0, -PI / 2.0, PI / 2.0, n / 2).into_iter().map(|(r, z)| (r, 2.5 * z)).collect();
+        let stretched =
+            |n| arc(1.0, 0.0, -PI / 2.0, PI / 2.0, n / 2).into_iter().map(|(r, z)| (r, 2.5 * z)).collect();
         agrees(ellipsoid(DVec3::new(1.0, 1.0, 2.5), amount).unwrap(), extrapolated(stretched, 64), 1e-5);
     }
 

@@ -9,8 +9,7 @@ use std::f64::consts::PI;
 
 /// Corners of a box and its six quadrilaterals.
 const BOX_COUNTS: [u32; 6] = [4; 6];
-const BOX_CORNERS: [u32; 24] =
-    [0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5];
+const BOX_CORNERS: [u32; 24] = [0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5];
 
 fn box_vertices(center: DVec3, half: DVec3) -> Vec<DVec3> {
     (0..8)
@@ -108,7 +107,8 @@ fn cube_and_tetrahedron_of_table_6_1() {
     assert_vector(cube.squares, DVec3::splat(800_000.0 / 3.0), 1e-15);
     assert_eq!((cube.first, cube.products), (DVec3::ZERO, DVec3::ZERO));
 
-    let vertices = [DVec3::ZERO, DVec3::new(5.0, 0.0, 0.0), DVec3::new(0.0, 4.0, 0.0), DVec3::new(0.0, 0.0, 3.0)];
+    let vertices =
+        [DVec3::ZERO, DVec3::new(5.0, 0.0, 0.0), DVec3::new(0.0, 4.0, 0.0), DVec3::new(0.0, 0.0, 3.0)];
     let tetrahedron = integrals(&vertices, &TETRAHEDRON).about(DVec3::ZERO);
     for (got, printed) in [
         (tetrahedron.volume, 10.0),
@@ -159,7 +159,9 @@ fn square_ring(n: u32, inner: f64, outer: f64, half_height: f64) -> (Vec<DVec3>,
     for k in 0..n {
         let angle = 2.0 * PI * f64::from(k) / f64::from(n);
         let (c, s) = (cos(angle), sin(angle));
-        for (r, z) in [(inner, -half_height), (outer, -half_height), (outer, half_height), (inner, half_height)] {
+        for (r, z) in
+            [(inner, -half_height), (outer, -half_height), (outer, half_height), (inner, half_height)]
+        {
             vertices.push(DVec3::new(r * c, r * s, z));
         }
     }
@@ -199,7 +201,8 @@ fn box_tetrahedron_and_prism_have_their_closed_forms_wherever_they_are() {
         let close = |got: MassProperties, home: MassProperties| {
             let expected = home.transformed(&pose.0);
             let scale = expected.inertia.to_cols_array().iter().fold(0.0_f64, |l, x| l.max(x.abs()));
-            let worst = (got.inertia - expected.inertia).to_cols_array().iter().fold(0.0_f64, |l, x| l.max(x.abs()));
+            let worst =
+                (got.inertia - expected.inertia).to_cols_array().iter().fold(0.0_f64, |l, x| l.max(x.abs()));
             (got.mass - expected.mass).abs() <= 1e-12 * expected.mass
                 && (got.center_of_mass - expected.center_of_mass).length() <= 1e-12 * 20.0
                 && worst <= 1e-12 * scale
@@ -211,7 +214,8 @@ fn box_tetrahedron_and_prism_have_their_closed_forms_wherever_they_are() {
 
         // Right-angled tetrahedron with legs a, b, c: ∫ x² = V a²/10, ∫ xy = V ab/20.
         let s = 2.0 * half;
-        let legs = [DVec3::ZERO, DVec3::new(s.x, 0.0, 0.0), DVec3::new(0.0, s.y, 0.0), DVec3::new(0.0, 0.0, s.z)];
+        let legs =
+            [DVec3::ZERO, DVec3::new(s.x, 0.0, 0.0), DVec3::new(0.0, s.y, 0.0), DVec3::new(0.0, 0.0, s.z)];
         let volume = s.x * s.y * s.z / 6.0;
         let exact = VolumeIntegrals {
             origin: DVec3::ZERO,
@@ -423,7 +427,8 @@ fn inside_out_and_flat_bodies_are_refused_with_their_volume() {
 #[test]
 fn faces_without_area_add_nothing() {
     // A cube face split by a sliver whose three corners are on one line.
-    let mut vertices = vec![DVec3::ZERO, DVec3::new(2.0, 0.0, 0.0), DVec3::new(0.0, 2.0, 0.0), DVec3::new(0.0, 0.0, 2.0)];
+    let mut vertices =
+        vec![DVec3::ZERO, DVec3::new(2.0, 0.0, 0.0), DVec3::new(0.0, 2.0, 0.0), DVec3::new(0.0, 0.0, 2.0)];
     vertices.push(DVec3::new(1.0, 1.0, 0.0));
     let faces = [[0, 4, 1], [0, 2, 4], [1, 4, 2], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
     let t = integrals(&vertices, &faces);
