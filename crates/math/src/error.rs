@@ -49,7 +49,7 @@ pub enum MathError {
     },
     /// A number outside the interval in which it makes sense.
     #[error("{what} {index} is {value}, outside {low} to {high}")]
-    OutOfRange {
+    OutsideInterval {
         /// What kind of item was read.
         what: &'static str,
         /// Its position in the input.

@@ -119,7 +119,8 @@ pub fn frustum(bottom: f64, top: f64, half_height: f64, amount: Amount) -> Resul
     MathError::check_finite("radius", &[bottom, top])?;
     for (index, value) in [bottom, top].into_iter().enumerate() {
         if value < 0.0 {
-            return Err(MathError::NotPositive { what: "radius", index, value }.into());
+            let (low, high) = (0.0, f64::INFINITY);
+            return Err(MathError::OutsideInterval { what: "radius", index, value, low, high }.into());
         }
     }
     positive("larger radius", 0, bottom.max(top))?;

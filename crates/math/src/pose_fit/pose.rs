@@ -86,7 +86,7 @@ impl PoseFit {
             let length = pose.rotation.length();
             if (length - 1.0).abs() > 1e-6 {
                 let (low, high) = (1.0 - 1e-6, 1.0 + 1e-6);
-                return Err(MathError::OutOfRange {
+                return Err(MathError::OutsideInterval {
                     what: "quaternion length",
                     index,
                     value: length,
@@ -98,7 +98,7 @@ impl PoseFit {
             if let Some(before) = previous {
                 let similarity = before.dot(q);
                 if similarity.abs() < LEAST_SIMILARITY {
-                    return Err(MathError::OutOfRange {
+                    return Err(MathError::OutsideInterval {
                         what: "cosine of half the turn before pose",
                         index,
                         value: similarity.abs(),

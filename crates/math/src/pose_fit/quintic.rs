@@ -84,7 +84,8 @@ impl<const N: usize> QuinticSpline<N> {
         check_samples(times, values)?;
         MathError::check_finite("penalty", &[penalty])?;
         if penalty < 0.0 {
-            return Err(MathError::NotPositive { what: "penalty", index: 0, value: penalty });
+            let (low, high) = (0.0, f64::INFINITY);
+            return Err(MathError::OutsideInterval { what: "penalty", index: 0, value: penalty, low, high });
         }
         let n = times.len();
         let mut knots = vec![times[0]; DEGREE + 1];
@@ -134,12 +135,12 @@ impl<const N: usize> QuinticSpline<N> {
     /// Values, first and second derivatives at `time`.
     ///
     /// # Errors
-    /// [`MathError::NonFinite`] or [`MathError::OutOfRange`] for a time outside the interval.
+    /// [`MathError::NonFinite`] or [`MathError::OutsideInterval`] for a time outside the interval.
     pub fn sample(&self, time: f64) -> Result<[[f64; N]; 3], MathError> {
         let (low, high) = self.interval();
         MathError::check_finite("time", &[time])?;
         if time < low || time > high {
-            return Err(MathError::OutOfRange { what: "time", index: 0, value: time, low, high });
+            return Err(MathError::OutsideInterval { what: "time", index: 0, value: time, low, high });
         }
         let span = span_of(&self.knots, time);
         let local = &self.coefficients[span - DEGREE..=span];
@@ -380,7 +381,7 @@ mod tests {
             |t: &[f64], y: &[[f64; 1]], p: f64| QuinticSpline::smooth(t, y, p).unwrap_err().to_string();
         assert_eq!(fails(&times[..5], &values[..5], 0.0), "needs at least 6 samples, got 5");
         assert_eq!(fails(&times, &values[..7], 0.0), "values has length 7, expected 8");
-        assert_eq!(fails(&times, &values, -1.0), "penalty 0 must be positive, got -1");
+        assert_eq!(fails(&times, &values, -1.0), "penalty 0 is -1, outside 0 to inf");
         assert_eq!(fails(&times, &values, f64::NAN), "penalty 0 is not finite: NaN");
         let mut bad = times.clone();
         bad[3] = 2.0;

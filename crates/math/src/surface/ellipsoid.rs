@@ -68,17 +68,14 @@ impl Ellipsoid {
                 return Err(MathError::NotPositive { what: "radius", index, value });
             }
             if value * MAX_RATIO < largest {
-                let what = "radius (relative to the largest, less 1e-100)";
-                return Err(MathError::NotPositive { what, index, value });
+                let (low, high) = (largest / MAX_RATIO, largest);
+                return Err(MathError::OutsideInterval { what: "radius", index, value, low, high });
             }
         }
         let length = frame.rotation.length();
         if (length - 1.0).abs() > 1e-6 {
-            return Err(MathError::NotPositive {
-                what: "unit length of orientation",
-                index: 0,
-                value: length,
-            });
+            let (what, low, high) = ("quaternion length", 1.0 - 1e-6, 1.0 + 1e-6);
+            return Err(MathError::OutsideInterval { what, index: 0, value: length, low, high });
         }
         Ok(Self { frame: frame.renormalized(), radii })
     }
