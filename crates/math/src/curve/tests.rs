@@ -23,6 +23,8 @@ fn curves(random: &mut SplitMix64) -> Vec<Box<dyn Curve>> {
         Box::new(CSpline::open(&p, DEFAULT_TENSION).unwrap()),
         Box::new(CSpline::open(&p[..2], 1.0).unwrap()),
         Box::new(CSpline::closed(&p[..6], 0.8).unwrap()),
+        // Loops and cusps: several local minima in one piece.
+        Box::new(CSpline::open(&p[..4], 8.0).unwrap()),
     ]
 }
 
@@ -106,6 +108,13 @@ fn degenerate_splines_end_their_search() {
         p.length(),
         rel = 1e-14
     );
+    // The same point to the last bits, at random: the distance is constant but for rounding.
+    let mut random = SplitMix64(9);
+    for _ in 0..300 {
+        let jitter: Vec<DVec3> = (0..5).map(|_| p + random.vec3(1e-15)).collect();
+        let found = BSpline::open(&jitter).unwrap().closest(DVec3::ZERO).unwrap();
+        assert_close!(found.distance, p.length(), rel = 1e-14);
+    }
     let zigzag: Vec<DVec3> = (0..9).map(|i| f64::from(i % 2) * DVec3::X).collect();
     let track = CSpline::open(&zigzag, 0.5).unwrap();
     assert_close!(track.closest(DVec3::new(0.3, 0.4, 0.0)).unwrap().distance, 0.4, rel = 1e-14);

@@ -288,6 +288,17 @@ mod tests {
     }
 
     #[test]
+    fn two_solids_that_share_an_edge_are_refused() {
+        // Which of the four faces at the edge belong together is ambiguous.
+        let mut vertices = CORNERS.to_vec();
+        vertices.extend([DVec3::NEG_Y, DVec3::NEG_Z]);
+        let mut faces = TETRAHEDRON.to_vec();
+        faces.extend(TETRAHEDRON.map(|face| face.map(|v| if v < 2 { v } else { v + 2 })));
+        let error = ClosedSurface::from_triangles(&vertices, &faces).unwrap_err();
+        assert_eq!(error.to_string(), "edge 0-1 of face 1 occurs 2 times in the same direction");
+    }
+
+    #[test]
     fn a_bent_quadrilateral_is_refused_and_a_rounded_one_is_not() {
         // Two faces over the same four corners, one the back of the other.
         let faces = Faces::Polygons { counts: &[4, 4], corners: &[0, 1, 2, 3, 3, 2, 1, 0] };

@@ -295,3 +295,18 @@ fn add_face(normal: DVec3, on_plane: DVec3, count: usize, at: impl Fn(usize) -> 
     projection.finish();
     sums[gamma].add(projection.terms(a, b, w));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_over_blocks_lose_nothing() {
+        let mut sums = Sums::default();
+        for x in [1e16, 1.0, 1.0, -1e16] {
+            sums.add([x; 12]);
+            sums.close_block();
+        }
+        assert_eq!(sums.total(), [2.0; 12]);
+    }
+}

@@ -124,6 +124,12 @@ fn centre_axes_and_focal_disc_are_handled() {
     let d = DVec3::new(1e-200, 3e-200, -2e-200);
     assert!((ball.closest(d).unwrap().point.normalize() - (d * 1e200).normalize()).length() < 1e-14);
     assert_close!(ball.closest(DVec3::new(0.0, 5.0, 0.0)).unwrap().distance, 3.0, rel = 1e-15);
+    // Nearly a ball: the focal disc is 1e-12 m wide, and a point in it has its closest point far off.
+    let nearly = 1.0 + crate::ops::powi(0.5, 40);
+    let almost = Ellipsoid::new(Pose::IDENTITY, DVec3::new(nearly, 1.0, 1.0)).unwrap();
+    let p = 0.3 * crate::ops::powi(0.5, 40);
+    let x = nearly * nearly * p / (crate::ops::powi(0.5, 40) * (nearly + 1.0));
+    assert_close!(almost.closest(DVec3::new(p, 0.0, 0.0)).unwrap().point.x, x, rel = 1e-14);
     // A disc of revolution, on its axis and in its plane.
     let coin = Ellipsoid::new(Pose::IDENTITY, DVec3::new(1.0, 1.0, 0.01)).unwrap();
     assert_close!(coin.closest(DVec3::new(0.0, 0.0, 5.0)).unwrap().distance, 4.99, rel = 1e-15);
