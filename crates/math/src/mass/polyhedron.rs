@@ -22,7 +22,7 @@
 //! slopes a and b are left: no normal is made unit, no sign is taken.
 //!
 //! # Cost
-//! O(corners), two passes over the data, no allocation. About 33 ns per triangle (bench `math/mass`).
+//! O(corners), two passes over the data, no allocation. About 45 ns per triangle (bench `math/mass`).
 //!
 //! # Numerics
 //! Coordinates are taken relative to the middle of the bounding box, so a body far from the origin keeps
