@@ -33,9 +33,9 @@
 
 pub use glam;
 
+pub mod curve;
 pub mod elliptic;
 pub mod integrate;
-pub mod curve;
 pub mod mass;
 pub mod ops;
 pub mod pose_fit;
