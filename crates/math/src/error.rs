@@ -47,6 +47,20 @@ pub enum MathError {
         /// The length it has.
         got: usize,
     },
+    /// A number outside the interval in which it makes sense.
+    #[error("{what} {index} is {value}, outside {low} to {high}")]
+    OutsideInterval {
+        /// What kind of item was read.
+        what: &'static str,
+        /// Its position in the input.
+        index: usize,
+        /// The offending number.
+        value: f64,
+        /// Least value that is allowed.
+        low: f64,
+        /// Greatest value that is allowed.
+        high: f64,
+    },
     /// A box whose lower corner is above its upper corner.
     #[error("inverted box: min {min} is above max {max}")]
     InvertedBox {

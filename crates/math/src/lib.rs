@@ -33,12 +33,16 @@
 
 pub use glam;
 
+pub mod curve;
 pub mod elliptic;
 pub mod integrate;
+pub mod mass;
 pub mod ops;
+pub mod pose_fit;
 pub mod rotation;
 pub mod small;
 pub mod spatial;
+pub mod surface;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 

@@ -3,6 +3,10 @@
 //! Raw `f64` from quickcheck is NaN, infinite or as large as 1e308; the newtypes here draw the values that
 //! a physics routine should handle, shrink towards simple ones, and come from fixed seeds through [`check`].
 
+mod meshes;
+
+pub use meshes::icosphere;
+
 use glam::{DQuat, DVec3};
 use quickcheck::{Arbitrary, Gen, QuickCheck, Testable};
 
