@@ -33,10 +33,13 @@
 
 pub use glam;
 
+pub mod box_tree;
+pub mod dense;
 pub mod elliptic;
 pub mod integrate;
 pub mod ops;
 pub mod spatial;
+pub mod swept;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 
