@@ -1,7 +1,7 @@
 //! Pairs of items whose boxes overlap, inside one tree and between two.
 //!
 //! # Reference
-//! Simultaneous descent as in Gottschalk, Lin and Manocha, *OBBTree* (1996), section 6, on axis-aligned boxes.
+//! Simultaneous descent as in Gottschalk, Lin and Manocha 1996 (trees of oriented boxes), section 6, on axis-aligned boxes.
 //!
 //! # Symbols
 //! `(a, b)` a pair of nodes whose subtrees are still to be compared; `(a, a)` a subtree with itself.

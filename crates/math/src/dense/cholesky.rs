@@ -17,7 +17,7 @@
 //! Allocates only when the order exceeds every earlier one. Only the lower triangle of `A` is read.
 //!
 //! # Numerics
-//! No pivoting is needed: entries of L are bounded by √a_ii. A pivot below 8 n ε a_ii counts as zero.
+//! No pivoting is needed: entries of L are bounded by `√a_ii`. A pivot below `8 n ε a_ii` counts as zero.
 //!
 //! # Failure
 //! [`MathError::NotPositive`] with row and pivot if the matrix is indefinite, [`MathError::Singular`] if it is

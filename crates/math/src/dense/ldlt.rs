@@ -1,4 +1,4 @@
-//! LDLᵀ factorisation of symmetric, possibly indefinite matrices with Bunch-Kaufman pivoting.
+//! Factorisation `L D Lᵀ` of symmetric, possibly indefinite matrices with Bunch-Kaufman pivoting.
 //!
 //! Saddle-point systems of constrained dynamics are symmetric and indefinite: Cholesky refuses them and LU
 //! does twice the work. Pivoting is Bunch and Kaufman's partial strategy with 1x1 and 2x2 pivots, not the
@@ -28,7 +28,7 @@
 //!
 //! # Numerics
 //! Backward stable in the normwise sense; entries of L are not bounded, which is harmless for solving. A column
-//! counts as zero when all of it is below 8 n ε √(s_i s_k), with s_i the sum of magnitudes subtracted from
+//! counts as zero when all of it is below `8 n ε √(s_i s_k)`, with `s_i` the sum of magnitudes subtracted from
 //! diagonal i: rows and columns may have different units.
 //!
 //! # Failure
@@ -189,8 +189,8 @@ impl Ldlt {
         let n = self.order();
         let pivot = self.factors[(k, k)];
         let w = &mut self.column[0];
-        for i in k + 1..n {
-            w[i] = self.factors[(i, k)];
+        for (i, w) in w.iter_mut().enumerate().skip(k + 1) {
+            *w = self.factors[(i, k)];
         }
         for i in k + 1..n {
             let l = w[i] / pivot;

@@ -21,7 +21,7 @@
 //!
 //! # Numerics
 //! Backward error at most n ε |L||U|, multipliers at most 1. A pivot counts as zero when it is below
-//! 8 n ε Σ_m |l_km u_mk|, that is, below the rounding error of its own computation. That test does not depend
+//! `8 n ε Σ_m |l_km u_mk|`, that is, below the rounding error of its own computation. That test does not depend
 //! on the units of rows and columns, unlike a comparison with the largest entry. A matrix that is singular only
 //! before its entries are rounded can pass it when its leading block is badly conditioned; the residual tells.
 //!
@@ -260,8 +260,8 @@ fn eliminate(row: &mut [f64], done: &[f64], n: usize, first: usize, last: usize,
         sub4(l, [source(k), source(k + 1), source(k + 2), source(k + 3)], target);
         k += 4;
     }
-    for k in k..last {
-        axpy(-multipliers[k], source(k), target);
+    for (k, multiplier) in multipliers.iter().enumerate().take(last).skip(k) {
+        axpy(-multiplier, source(k), target);
     }
 }
 

@@ -302,7 +302,7 @@ impl<'a> MatRef<'a> {
         (0..self.rows).fold(0.0, |m, i| m.max(kernels::max_abs(self.row(i))))
     }
 
-    /// True if |a_ij − a_ji| ≤ `tolerance` · (|a_ij| + |a_ji|) everywhere.
+    /// True if `|a_ij − a_ji| ≤ tolerance (|a_ij| + |a_ji|)` everywhere.
     #[must_use]
     pub fn is_symmetric(&self, tolerance: f64) -> bool {
         self.rows == self.cols

@@ -1,7 +1,7 @@
 //! Cuthill-McKee ordering: numbers the nodes of a graph so that neighbours get close numbers.
 //!
 //! # Reference
-//! Cuthill and McKee 1969; George and Liu, *Computer Solution of Large Sparse Positive Definite Systems* (1981),
+//! Cuthill and `McKee` 1969; George and Liu, *Computer Solution of Large Sparse Positive Definite Systems* (1981),
 //! chapter 4. Barenbrug's thesis, section 3.4.6, orders constraints this way before band elimination.
 //!
 //! # Symbols

@@ -354,9 +354,10 @@ mod tests {
             assert!(solver.solve(&b, &mut x).unwrap().residual <= 1e-13);
             answers.push(x);
         }
-        for i in 0..n {
-            assert_close!(answers[0][i], answers[1][i], abs = 1e-11);
-            assert_close!(answers[0][i], answers[2][i], abs = 1e-11);
+        for other in &answers[1..] {
+            for (x, y) in answers[0].iter().zip(other) {
+                assert_close!(*x, *y, abs = 1e-11);
+            }
         }
     }
 

@@ -8,7 +8,7 @@
 //!
 //! # Symbols
 //! `A` m x n, `U` and `V` orthonormal columns, σ singular values in decreasing order, p = min(m, n);
-//! `w_i` column i of the work matrix, which tends to σ_i u_i.
+//! `w_i` column i of the work matrix, which tends to `σ_i u_i`.
 //!
 //! # Formula
 //! ```text
@@ -22,8 +22,8 @@
 //! contiguous slices. Allocates only when the size exceeds every earlier one.
 //!
 //! # Numerics
-//! Stops when no pair has |w_i·w_j| > ε p |w_i||w_j|; columns below ε p σ_1 count as zero. Singular values are
-//! accurate to about ε σ_1 p, and better for matrices with scaled columns.
+//! Stops when no pair has `|w_i·w_j| > ε p |w_i||w_j|`; columns below `ε p σ_1` count as zero. Singular values are
+//! accurate to about `ε σ_1 p`, and better for matrices with scaled columns.
 //! Truncation τ: 1e-9 by default; the solution changes by jumps as σ crosses it.
 //!
 //! # Failure

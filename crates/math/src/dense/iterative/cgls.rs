@@ -15,7 +15,7 @@
 //! One product with A and one with Aᵀ per iteration. No allocation once the workspace has the size.
 //!
 //! # Numerics
-//! Never forms AᵀA. The residual falls in every iteration. Started from x = 0 it converges to the least-squares
+//! Never forms `AᵀA`. The residual falls in every iteration. Started from x = 0 it converges to the least-squares
 //! solution of least norm, slowly when A is badly conditioned.
 //!
 //! # Failure
