@@ -273,6 +273,27 @@ fn the_tree_prunes() {
 }
 
 #[test]
+fn boxes_at_exactly_the_limit_are_still_visited() {
+    // Twelve boxes with the same entry and the same distance: shrinking to it excludes none of them.
+    let boxes: Vec<Aabb> = (0..12)
+        .map(|i| Aabb { min: DVec3::new(2.0, -1.0, -1.0), max: DVec3::new(3.0 + f64::from(i), 1.0, 1.0) })
+        .collect();
+    let tree = BoxTree::build(&boxes).unwrap();
+    let (mut hits, mut near) = (0, 0);
+    tree.visit_ray(DVec3::ZERO, DVec3::X, 9.0, |_, entry, _| {
+        hits += 1;
+        entry
+    })
+    .unwrap();
+    tree.visit_nearest(DVec3::ZERO, 9.0, |_, distance, _| {
+        near += 1;
+        distance
+    })
+    .unwrap();
+    assert_eq!((hits, near), (12, 12));
+}
+
+#[test]
 fn a_visitor_can_stop_every_query() {
     let boxes = vec![Aabb::from_center_half_extents(DVec3::ZERO, DVec3::ONE); 30];
     let mut with_ground = boxes.clone();

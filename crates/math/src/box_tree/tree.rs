@@ -242,7 +242,8 @@ impl BoxTree {
     }
 
     /// Gives every item the box that `box_of` returns and refits the whole tree once, without changing its
-    /// shape: right when everything moves a little. Unbounded items are asked too.
+    /// shape: right when everything moves a little. Unbounded items are asked too; `box_of` must be pure, it may be
+    /// called up to three times per item.
     ///
     /// # Errors
     /// [`MathError::InvalidItemBox`] for the first bad box in the order of ids; nothing is changed then.

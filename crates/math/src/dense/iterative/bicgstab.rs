@@ -144,6 +144,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_transport_chain_takes_no_more_iterations_than_unknowns() {
+        // Unsymmetric and hardly dominant: with a wrong recurrence the iteration stalls and restarts.
+        let (n, mut ws) = (60, IterativeWorkspace::default());
+        let a = Matrix::from_fn(n, n, |i, j| match (i as i64) - (j as i64) {
+            0 => 2.2,
+            1 => -1.3,
+            -1 => -0.7,
+            _ => 0.0,
+        });
+        let mut x = vec![0.0; n];
+        let report = bicgstab(&a, &vec![1.0; n], &mut x, &IterativeParams::default(), &mut ws).unwrap();
+        assert!(report.iterations <= n, "{report:?}");
+    }
+
     fn exact_norm(n: usize) -> Vec<f64> {
         (0..n).map(|i| (i as f64 * 0.7) - 3.0).collect()
     }

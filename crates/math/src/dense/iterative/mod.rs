@@ -99,8 +99,9 @@ fn begin(
     a.diagonal(&mut ws.inverse_diagonal)?;
     MathError::check_finite("diagonal entry", &ws.inverse_diagonal)?;
     for d in &mut ws.inverse_diagonal {
-        // A zero diagonal is left unscaled; the sign does not matter for a preconditioner but its inverse does.
-        *d = if *d == 0.0 { 1.0 } else { 1.0 / d.abs() };
+        // A zero diagonal, or one whose inverse overflows, is left unscaled.
+        let inverse = 1.0 / d.abs();
+        *d = if inverse.is_finite() { inverse } else { 1.0 };
     }
     Ok(norm(b))
 }
