@@ -115,6 +115,50 @@ pub enum MathError {
         /// What was left, in the routine's own measure.
         residual: f64,
     },
+    /// An index or a range end lies outside its container.
+    #[error("{what} {index} is out of range, the limit is {limit}")]
+    OutOfRange {
+        /// What is indexed.
+        what: &'static str,
+        /// The index or range end asked for.
+        index: usize,
+        /// The largest length or id allowed.
+        limit: usize,
+    },
+    /// A solve was asked for before a successful factorisation.
+    #[error("{what} holds no factorisation")]
+    NotPrepared {
+        /// Which solver.
+        what: &'static str,
+    },
+    /// A number that must not be negative is.
+    #[error("{what} {index} must not be negative, got {value}")]
+    Negative {
+        /// What kind of item was read.
+        what: &'static str,
+        /// Its position in the input.
+        index: usize,
+        /// The offending number.
+        value: f64,
+    },
+    /// The box of an item has a NaN corner or is inverted.
+    #[error("item {item} has an invalid box: min {min}, max {max}")]
+    InvalidItemBox {
+        /// The item.
+        item: u32,
+        /// Lower corner as given.
+        min: DVec3,
+        /// Upper corner as given.
+        max: DVec3,
+    },
+    /// An item is not there, or is there already.
+    #[error("item {item} is {state}")]
+    Item {
+        /// The item.
+        item: u32,
+        /// "not in the tree" or "already in the tree".
+        state: &'static str,
+    },
 }
 
 impl MathError {

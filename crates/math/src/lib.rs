@@ -33,7 +33,9 @@
 
 pub use glam;
 
+pub mod box_tree;
 pub mod curve;
+pub mod dense;
 pub mod elliptic;
 pub mod integrate;
 pub mod mass;
@@ -43,6 +45,7 @@ pub mod rotation;
 pub mod small;
 pub mod spatial;
 pub mod surface;
+pub mod swept;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 

@@ -5,7 +5,7 @@ use crate::workspace::{Package, Workspace};
 use std::path::Path;
 
 /// Crates that need no example, and why.
-const WITHOUT_EXAMPLE: &[(&str, &str)] = &[("sim-math", "gets its example with the spatial algebra")];
+const WITHOUT_EXAMPLE: &[(&str, &str)] = &[];
 
 /// Looks at every member; most rules hold for those under `crates/` only.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
