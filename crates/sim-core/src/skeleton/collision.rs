@@ -1,8 +1,11 @@
 //! One collision through the seams: rows in, collision matrix and velocity out, impulse applied.
 
-use super::impact_time::Hit;
-use sim_math::glam::{DMat3, DVec3};
-use sim_traits::{ColumnsMut, DynamicsError, Entry, PartId, Scratch, VelocitySystem};
+use super::{error::SkeletonError, impact_time::Hit};
+use sim_math::{
+    glam::{DMat3, DVec3},
+    rotation::frame_from_normal,
+};
+use sim_traits::{ColumnsMut, Entry, PartId, Scratch, VelocitySystem};
 
 /// A velocity system with its configuration and velocities.
 #[derive(Debug)]
@@ -48,9 +51,8 @@ impl CollisionWorkspace {
         systems: &mut [SystemState],
         seats: [Seat; 2],
         hit: &Hit,
-    ) -> Result<ContactDynamics, DynamicsError> {
-        let (x, y) = hit.normal.any_orthonormal_pair();
-        let frame = DMat3::from_cols(x, y, hit.normal);
+    ) -> Result<ContactDynamics, SkeletonError> {
+        let frame = frame_from_normal(hit.normal)?;
         for (side, seat) in self.sides.iter_mut().zip(seats) {
             side.rows.clear();
             side.system = seat.system;

@@ -1,6 +1,7 @@
 //! Everything that can go wrong, with the item and the value.
 
 use super::world::Member;
+use sim_math::MathError;
 use sim_traits::{BroadPhaseError, DynamicsError, ImpactError, NarrowPhaseError};
 use thiserror::Error;
 
@@ -84,6 +85,9 @@ pub enum SkeletonError {
         /// Distance reached, metres.
         distance: f64,
     },
+    /// A motion without a box.
+    #[error(transparent)]
+    Math(#[from] MathError),
     /// The broad phase refused a box.
     #[error(transparent)]
     BroadPhase(#[from] BroadPhaseError),

@@ -5,7 +5,7 @@ use super::{
     brute_force::BruteForce,
     collision::{CollisionWorkspace, Seat, SystemState},
     error::SkeletonError,
-    flight::{Flight, turned},
+    flight::Flight,
     free_bodies::FreeBodies,
     frictionless::Frictionless,
     impact_time::{Hit, Limits, Mover, impact_time},
@@ -16,6 +16,7 @@ use super::{
 use sim_math::{
     Aabb, Pose,
     glam::{DQuat, DVec2, DVec3},
+    integrate::rotation::rotate_world,
 };
 use sim_traits::{
     BodyId, BroadPhase, Executor, FixedMap, Impact, ImpactLaw, NarrowPhase, Pair, PairCache, PartId, ProxyId,
@@ -261,7 +262,9 @@ impl Simulation {
     fn earliest_impact(&mut self, window: f64) -> Result<Option<(Pair, Hit)>, SkeletonError> {
         self.compute_flights();
         self.boxes.clear();
-        self.boxes.extend(self.ids.iter().map(|id| self.flights[id.index()].swept_box(window)));
+        for id in &self.ids {
+            self.boxes.push(self.flights[id.index()].swept_box(window)?);
+        }
         self.parts.broad_phase.update(&self.ids, &self.boxes)?;
         self.parts.broad_phase.pairs(&mut self.pairs);
         let mut jobs = std::mem::take(&mut self.jobs);
@@ -335,7 +338,7 @@ impl Simulation {
             let (pose, omega, velocity) = body_state(q, v);
             let position = pose.translation + velocity * tau + self.gravity * (0.5 * tau * tau);
             q[..3].copy_from_slice(&position.to_array());
-            q[3..].copy_from_slice(&turned(pose.rotation, omega, tau).to_array());
+            q[3..].copy_from_slice(&rotate_world(pose.rotation, omega, tau).to_array());
             v[3..].copy_from_slice(&(velocity + self.gravity * tau).to_array());
         }
         for ((_, tree), state) in self.trees.iter().zip(&mut self.systems[1..]) {

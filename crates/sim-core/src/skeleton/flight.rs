@@ -1,10 +1,6 @@
 //! Motion between collisions: a parabola and a constant spin.
 
-use sim_math::{
-    Aabb, Pose,
-    glam::{DQuat, DVec3},
-    ops,
-};
+use sim_math::{Aabb, MathError, Pose, glam::DVec3, integrate::rotation::rotate_world, swept};
 
 /// How one member moves until the next collision.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +23,7 @@ impl Flight {
 
     /// Pose after `tau` seconds.
     pub(super) fn pose(&self, tau: f64) -> Pose {
-        Pose::new(self.position(tau), turned(self.pose.rotation, self.omega, tau))
+        Pose::new(self.position(tau), rotate_world(self.pose.rotation, self.omega, tau))
     }
 
     /// Velocity of the centre after `tau` seconds.
@@ -43,31 +39,10 @@ impl Flight {
         (0.5 * self.acceleration.dot(direction), self.velocity(tau).dot(direction) + spin)
     }
 
-    /// Box that contains the shape at all times from 0 to `tau`: both ends, the apex on each axis, grown by the radius.
-    pub(super) fn swept_box(&self, tau: f64) -> Aabb {
-        let (start, end) = (self.pose.translation, self.position(tau));
-        let mut aabb = Aabb { min: start.min(end), max: start.max(end) };
-        for axis in 0..3 {
-            let apex = -self.velocity[axis] / self.acceleration[axis];
-            if apex > 0.0 && apex < tau {
-                let x = self.position(apex)[axis];
-                aabb.min[axis] = aabb.min[axis].min(x);
-                aabb.max[axis] = aabb.max[axis].max(x);
-            }
-        }
-        aabb.grown(self.radius)
+    /// Box that contains the shape at all times from 0 to `tau`.
+    pub(super) fn swept_box(&self, tau: f64) -> Result<Aabb, MathError> {
+        swept::ballistic_box(self.pose.translation, self.velocity, self.acceleration, tau, self.radius)
     }
-}
-
-/// Rotation after turning by ω τ, ω constant in world axes.
-pub(super) fn turned(rotation: DQuat, omega: DVec3, tau: f64) -> DQuat {
-    let rate = omega.length();
-    if rate == 0.0 {
-        return rotation;
-    }
-    let (sin, cos) = ops::sin_cos(0.5 * rate * tau);
-    let axis = omega * (sin / rate);
-    (DQuat::from_xyzw(axis.x, axis.y, axis.z, cos) * rotation).normalize()
 }
 
 #[cfg(test)]
@@ -90,7 +65,7 @@ mod tests {
             };
             let direction = random.unit_vec3();
             let (a, b) = flight.travel_bound(0.0, direction);
-            let aabb = flight.swept_box(1.0).grown(1e-12);
+            let aabb = flight.swept_box(1.0).unwrap().grown(1e-12);
             let start = flight.pose(0.0).transform_point(corner);
             for k in 0..=100 {
                 let tau = f64::from(k) / 100.0;
