@@ -83,15 +83,16 @@ fn steps(workspace: &Workspace, nextest: bool) -> Vec<Step> {
         program("doctests", cargo(&["test"], &["--doc"])),
         program("docs", cargo(&["doc"], &["--no-deps"]).env("RUSTDOCFLAGS", "-D warnings")),
         Step { name: "ledger".to_owned(), action: Action::Check("cargo xtask ledger", ledger::check) },
+        program("build examples", cargo(&["build"], &["--examples"])),
     ];
+    // Built once with all features and run as programs: `cargo run` would build every crate again for each choice
+    // of features.
+    let programs = workspace.target.join("debug/examples");
     for package in workspace.crates() {
-        for (example, features) in &package.examples {
-            let mut cmd = Cmd::cargo(&["run", "--quiet", "-p", &package.name, "--example", example]);
-            if !features.is_empty() {
-                cmd = cmd.arg("--features").arg(&features.join(","));
-            }
+        for (example, _) in &package.examples {
+            let path = programs.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
             let name = format!("example {} {example}", package.name);
-            steps.push(Step { name, action: Action::Example(cmd) });
+            steps.push(Step { name, action: Action::Example(Cmd::new(&path.to_string_lossy(), &[])) });
         }
     }
     steps
@@ -144,11 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn examples_run_with_the_features_they_require() {
+    fn examples_are_built_with_all_features_and_then_run() {
         let steps = steps(&workspace(), true);
-        let lines: Vec<_> = steps.iter().rev().take(2).map(Step::line).collect();
-        assert_eq!(lines[1], "cargo run --quiet -p a --example plain");
-        assert_eq!(lines[0], "cargo run --quiet -p a --example rich --features serde,testkit");
+        let lines: Vec<_> = steps.iter().rev().take(3).map(Step::line).collect();
+        assert_eq!(lines[2], "cargo build --workspace --all-features --examples");
+        let run = |name: &str| format!("debug/examples/{name}{}", std::env::consts::EXE_SUFFIX);
+        assert_eq!(lines[1], run("plain"));
+        assert_eq!(lines[0], run("rich"));
     }
 
     #[test]
