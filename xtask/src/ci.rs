@@ -89,7 +89,7 @@ fn steps(workspace: &Workspace, nextest: bool) -> Vec<Step> {
     // of features.
     let programs = workspace.target.join("debug/examples");
     for package in workspace.crates() {
-        for (example, _) in &package.examples {
+        for example in &package.examples {
             let path = programs.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
             let name = format!("example {} {example}", package.name);
             steps.push(Step { name, action: Action::Example(Cmd::new(&path.to_string_lossy(), &[])) });
@@ -135,10 +135,7 @@ mod tests {
         let package = Package {
             name: "a".to_owned(),
             dir: "crates/a".to_owned(),
-            examples: vec![
-                ("plain".to_owned(), Vec::new()),
-                ("rich".to_owned(), vec!["serde".to_owned(), "testkit".to_owned()]),
-            ],
+            examples: vec!["plain".to_owned(), "rich".to_owned()],
             ..Package::default()
         };
         Workspace { root: PathBuf::from("."), target: PathBuf::new(), packages: vec![package] }

@@ -23,8 +23,8 @@ pub(crate) struct Package {
     pub(crate) dir: String,
     /// Normal and build dependencies on other members, by package name.
     pub(crate) depends_on: Vec<String>,
-    /// Examples with the features they require.
-    pub(crate) examples: Vec<(String, Vec<String>)>,
+    /// Names of its examples.
+    pub(crate) examples: Vec<String>,
     /// `description`, `license` and `repository`, where present.
     pub(crate) description: Option<String>,
     pub(crate) license: Option<String>,
@@ -152,10 +152,9 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-fn example(target: &Value) -> Option<(String, Vec<String>)> {
+fn example(target: &Value) -> Option<String> {
     items(&target["kind"]).find(|k| k.as_str() == Some("example"))?;
-    let features = items(&target["required-features"]).filter_map(|f| f.as_str().map(str::to_owned));
-    Some((target["name"].as_str()?.to_owned(), features.collect()))
+    target["name"].as_str().map(str::to_owned)
 }
 
 fn slashes(path: &Path) -> String {
@@ -176,7 +175,7 @@ mod tests {
                 {"name": "c", "kind": "build", "path": "/w/crates/c"},
                 {"name": "serde", "kind": null}],
              "targets": [{"name": "b", "kind": ["lib"]},
-                {"name": "show", "kind": ["example"], "required-features": ["serde"]}]},
+                {"name": "show", "kind": ["example"]}]},
             {"name": "a", "manifest_path": "/w/crates/a/Cargo.toml", "dependencies": [], "targets": []},
             {"name": "c", "manifest_path": "/w/tools/c/Cargo.toml", "dependencies": [], "targets": []}]}"#;
 
@@ -186,7 +185,7 @@ mod tests {
         let b = &workspace.packages[1];
         assert_eq!((b.name.as_str(), b.dir.as_str()), ("b", "crates/b"));
         assert_eq!(b.depends_on, ["a", "c"]);
-        assert_eq!(b.examples, [("show".to_owned(), vec!["serde".to_owned()])]);
+        assert_eq!(b.examples, ["show"]);
         assert_eq!(b.description.as_deref(), Some("B"));
         assert_eq!(b.license, None);
         assert_eq!(workspace.crates().count(), 2);

@@ -73,7 +73,7 @@ mod tests {
         Package {
             name: "a".to_owned(),
             dir: "crates/a".to_owned(),
-            examples: vec![("show".to_owned(), Vec::new())],
+            examples: vec!["show".to_owned()],
             description: some(),
             license: some(),
             repository: some(),
