@@ -38,7 +38,7 @@ fn print(name: &str, body: &MassProperties) -> Result<(), MassError> {
     println!("  centre of mass  {:.6} m", body.center_of_mass);
     println!("  inertia about it, kg·m²");
     for row in 0..3 {
-        let [x, y, z] = [0, 1, 2].map(|column| body.inertia.col(column)[row]);
+        let [x, y, z] = [0, 1, 2].map(|column| body.inertia.to_rows()[row][column]);
         println!("    {x:13.6e} {y:13.6e} {z:13.6e}");
     }
     let [a, b, c] = frame.moments.to_array();

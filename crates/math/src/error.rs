@@ -141,6 +141,25 @@ pub enum MathError {
         /// The offending number.
         value: f64,
     },
+    /// A matrix that must be symmetric is not.
+    #[error("entries ({row}, {column}) and ({column}, {row}) of {what} differ by {difference}")]
+    NotSymmetric {
+        /// Which matrix.
+        what: &'static str,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// By how much the two entries differ.
+        difference: f64,
+    },
+    /// Principal moments that no distribution of positive mass has: one is negative or exceeds the sum of
+    /// the other two.
+    #[error("no body has the principal moments {moments}")]
+    Unphysical {
+        /// Principal moments, kg·m².
+        moments: DVec3,
+    },
     /// The box of an item has a NaN corner or is inverted.
     #[error("item {item} has an invalid box: min {min}, max {max}")]
     InvalidItemBox {
@@ -171,5 +190,58 @@ impl MathError {
             Some(index) => Err(MathError::NonFinite { what, index, value: values[index] }),
             None => Ok(()),
         }
+    }
+
+    /// The vector itself if its three numbers are finite.
+    ///
+    /// # Errors
+    /// [`MathError::NonFinite`] with the index 0, 1 or 2 of the first bad number.
+    #[inline]
+    pub fn check_vector(what: &'static str, v: DVec3) -> Result<DVec3, MathError> {
+        MathError::check_finite(what, &v.to_array())?;
+        Ok(v)
+    }
+
+    /// `Ok` if every vector of a list is finite, else the error with the index of the first that is not.
+    ///
+    /// # Errors
+    /// [`MathError::NonFinite`] with the position in the list.
+    pub fn check_vectors(what: &'static str, list: &[DVec3]) -> Result<(), MathError> {
+        for (index, v) in list.iter().enumerate() {
+            if let Some(value) = v.to_array().into_iter().find(|x| !x.is_finite()) {
+                return Err(MathError::NonFinite { what, index, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// The number itself if it is positive and finite.
+    ///
+    /// # Errors
+    /// [`MathError::NonFinite`] or [`MathError::NotPositive`], with the index given.
+    #[inline]
+    pub fn check_positive(what: &'static str, index: usize, value: f64) -> Result<f64, MathError> {
+        if !value.is_finite() {
+            return Err(MathError::NonFinite { what, index, value });
+        }
+        if value <= 0.0 {
+            return Err(MathError::NotPositive { what, index, value });
+        }
+        Ok(value)
+    }
+
+    /// The number itself if it is finite and not below zero.
+    ///
+    /// # Errors
+    /// [`MathError::NonFinite`] or [`MathError::Negative`], with the index given.
+    #[inline]
+    pub fn check_not_negative(what: &'static str, index: usize, value: f64) -> Result<f64, MathError> {
+        if !value.is_finite() {
+            return Err(MathError::NonFinite { what, index, value });
+        }
+        if value < 0.0 {
+            return Err(MathError::Negative { what, index, value });
+        }
+        Ok(value)
     }
 }

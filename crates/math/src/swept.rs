@@ -49,15 +49,10 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 fn check(vectors: &[(&'static str, DVec3)], dt: f64, r_max: f64) -> Result<(), MathError> {
     for (what, v) in vectors {
-        MathError::check_finite(what, &v.to_array())?;
+        MathError::check_vector(what, *v)?;
     }
-    for (what, value) in [("time step", dt), ("radius", r_max)] {
-        MathError::check_finite(what, &[value])?;
-        if value < 0.0 {
-            return Err(MathError::Negative { what, index: 0, value });
-        }
-    }
-    Ok(())
+    MathError::check_not_negative("time step", 0, dt)?;
+    MathError::check_not_negative("radius", 0, r_max).map(drop)
 }
 
 /// The box from the ends per axis, grown by radius and rounding; overflow is an error.

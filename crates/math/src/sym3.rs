@@ -79,6 +79,23 @@ impl Sym3 {
         )
     }
 
+    /// A matrix that is symmetric to 1e-12 of its largest entry, as tables and files give it.
+    ///
+    /// # Errors
+    /// [`MathError::NonFinite`] with the column-major index; [`MathError::NotSymmetric`].
+    pub fn try_from_mat3(what: &'static str, m: DMat3) -> Result<Self, MathError> {
+        let entries = m.to_cols_array();
+        MathError::check_finite(what, &entries)?;
+        let largest = entries.iter().fold(0.0_f64, |l, x| l.max(x.abs()));
+        for (row, column) in [(0, 1), (0, 2), (1, 2)] {
+            let difference = (m.col(column)[row] - m.col(row)[column]).abs();
+            if difference > 1e-12 * largest {
+                return Err(MathError::NotSymmetric { what, row, column, difference });
+            }
+        }
+        Ok(Self::from_mat3(m))
+    }
+
     /// All nine entries.
     #[inline]
     #[must_use]
@@ -119,7 +136,8 @@ impl Sym3 {
     #[must_use]
     pub fn point_inertia(r: DVec3) -> Self {
         let s = r * r;
-        Self::new(s.y + s.z, s.x + s.z, s.x + s.y, -r.x * r.y, -r.x * r.z, -r.y * r.z)
+        // Subtracted from zero, not negated: no -0 appears in tables.
+        Self::new(s.y + s.z, s.x + s.z, s.x + s.y, 0.0 - r.x * r.y, 0.0 - r.x * r.z, 0.0 - r.y * r.z)
     }
 
     /// 2(a·b) 1 − a bᵀ − b aᵀ: the mixed term when a point inertia at a + b is expanded.
@@ -445,6 +463,29 @@ mod tests {
         );
         assert!(matches!(Sym3::ZERO.solve(DVec3::ONE), Err(MathError::NotPositive { index: 0, .. })));
         assert!(matches!(Sym3::from_scalar(f64::NAN).solve(DVec3::ONE), Err(MathError::NonFinite { .. })));
+    }
+
+    #[test]
+    fn matrices_that_are_not_symmetric_are_refused_with_the_entry() {
+        let s = Sym3::new(1.0, 2.0, 3.0, 0.5, 0.25, 0.75);
+        assert_eq!(Sym3::try_from_mat3("tensor", s.to_mat3()), Ok(s));
+        for (row, column) in [(0, 1), (0, 2), (1, 2)] {
+            let mut skew = s.to_mat3();
+            skew.col_mut(column)[row] += 0.25;
+            let text = Sym3::try_from_mat3("tensor", skew).unwrap_err().to_string();
+            assert!(
+                text.starts_with(&format!(
+                    "entries ({row}, {column}) and ({column}, {row}) of tensor differ"
+                ))
+            );
+            assert!(text.contains("0.25"), "{text}");
+            skew.col_mut(column)[row] = f64::NAN;
+            assert!(matches!(Sym3::try_from_mat3("tensor", skew), Err(MathError::NonFinite { .. })));
+        }
+        // Rounding of a rotated tensor passes and is averaged away.
+        let mut rounded = s.to_mat3();
+        rounded.y_axis.x += 1e-15;
+        assert!((Sym3::try_from_mat3("tensor", rounded).unwrap() - s).max_abs() < 1e-15);
     }
 
     // proves: CLI-14

@@ -25,7 +25,6 @@
 //! # Tested by
 //! `queries_agree_with_brute_force`, `unbounded_boxes_are_found_by_every_query`.
 
-use super::ray::check_vector;
 use super::tree::{BoxTree, NONE, STACK};
 use crate::{Aabb, MathError};
 use glam::DVec3;
@@ -50,7 +49,7 @@ impl BoxTree {
         max_distance: f64,
         mut visit: impl FnMut(u32, f64, f64) -> f64,
     ) -> Result<f64, MathError> {
-        check_vector("query point", point)?;
+        MathError::check_vector("query point", point)?;
         if max_distance.is_nan() || max_distance < 0.0 {
             return Err(MathError::Negative { what: "max distance", index: 0, value: max_distance });
         }

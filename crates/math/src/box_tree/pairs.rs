@@ -25,10 +25,20 @@
 //! # Tested by
 //! `queries_agree_with_brute_force`, `unbounded_boxes_are_found_by_every_query`.
 
-use super::tree::{BoxTree, MAX_HEIGHT, NONE};
+use super::tree::{BoxTree, MAX_HEIGHT, NONE, Node};
 use std::ops::ControlFlow;
 
 const PAIR_STACK: usize = 4 * MAX_HEIGHT + 4;
+
+/// The children of the taller of two nodes, each against the other node; the left one comes off the stack first.
+#[inline]
+fn split_taller((a, node_a): (u32, &Node), (b, node_b): (u32, &Node)) -> [(u32, u32); 2] {
+    if node_a.height >= node_b.height {
+        [(node_a.right, b), (node_a.left, b)]
+    } else {
+        [(a, node_b.right), (a, node_b.left)]
+    }
+}
 
 impl BoxTree {
     /// Calls `visit(a, b)` once for every pair of items a < b of this tree whose boxes overlap, until it breaks.
@@ -65,11 +75,8 @@ impl BoxTree {
             }
             if node_a.is_leaf() && node_b.is_leaf() {
                 ordered(node_a.right, node_b.right)?;
-            } else if node_a.height >= node_b.height {
-                stack[count..count + 2].copy_from_slice(&[(node_a.right, b), (node_a.left, b)]);
-                count += 2;
             } else {
-                stack[count..count + 2].copy_from_slice(&[(a, node_b.right), (a, node_b.left)]);
+                stack[count..count + 2].copy_from_slice(&split_taller((a, node_a), (b, node_b)));
                 count += 2;
             }
         }
@@ -104,11 +111,8 @@ impl BoxTree {
             }
             if node_a.is_leaf() && node_b.is_leaf() {
                 visit(node_a.right, node_b.right)?;
-            } else if node_a.height >= node_b.height {
-                stack[count..count + 2].copy_from_slice(&[(node_a.right, b), (node_a.left, b)]);
-                count += 2;
             } else {
-                stack[count..count + 2].copy_from_slice(&[(a, node_b.right), (a, node_b.left)]);
+                stack[count..count + 2].copy_from_slice(&split_taller((a, node_a), (b, node_b)));
                 count += 2;
             }
         }

@@ -4,11 +4,6 @@ use super::tree::{BoxTree, NONE, STACK};
 use crate::MathError;
 use glam::DVec3;
 
-/// Fails unless the three numbers are finite.
-pub(super) fn check_vector(what: &'static str, v: DVec3) -> Result<(), MathError> {
-    MathError::check_finite(what, &v.to_array())
-}
-
 impl BoxTree {
     /// Calls `visit(item, entry, t_max)` for items whose box the ray `origin + t direction`, 0 ≤ t ≤ `t_max`,
     /// meets; `entry` is the parameter where it enters the box. The visitor returns the new `t_max`: the
@@ -28,8 +23,8 @@ impl BoxTree {
         t_max: f64,
         mut visit: impl FnMut(u32, f64, f64) -> f64,
     ) -> Result<f64, MathError> {
-        check_vector("ray origin", origin)?;
-        check_vector("ray direction", direction)?;
+        MathError::check_vector("ray origin", origin)?;
+        MathError::check_vector("ray direction", direction)?;
         if t_max.is_nan() || t_max < 0.0 {
             return Err(MathError::Negative { what: "ray t_max", index: 0, value: t_max });
         }

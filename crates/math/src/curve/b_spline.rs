@@ -1,7 +1,7 @@
 //! Uniform cubic B-splines.
 
 use super::cubic::CubicChain;
-use super::{ClosestOnCurve, Curve, Domain, finite_point, finite_points};
+use super::finite_points;
 use crate::MathError;
 use glam::DVec3;
 
@@ -18,7 +18,9 @@ fn piece(p: [DVec3; 4]) -> [DVec3; 4] {
 
 /// One piece of a uniform cubic B-spline, parameter 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BSplineSegment(BSpline);
+pub struct BSplineSegment {
+    chain: CubicChain,
+}
 
 impl BSplineSegment {
     /// From four control points, metres.
@@ -26,7 +28,7 @@ impl BSplineSegment {
     /// # Errors
     /// A control point that is not finite.
     pub fn new(points: [DVec3; 4]) -> Result<Self, MathError> {
-        BSpline::open(&points).map(Self)
+        BSpline::open(&points).map(|spline| Self { chain: spline.chain })
     }
 }
 
@@ -60,46 +62,4 @@ impl BSpline {
     }
 }
 
-impl Curve for BSpline {
-    fn domain(&self) -> Domain {
-        self.chain.domain()
-    }
-
-    fn point(&self, s: f64) -> DVec3 {
-        self.chain.point(s)
-    }
-
-    fn derivative(&self, s: f64) -> DVec3 {
-        self.chain.derivative(s)
-    }
-
-    fn second_derivative(&self, s: f64) -> DVec3 {
-        self.chain.second_derivative(s)
-    }
-
-    fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        Ok(self.chain.closest(finite_point("target", target)?))
-    }
-}
-
-impl Curve for BSplineSegment {
-    fn domain(&self) -> Domain {
-        self.0.domain()
-    }
-
-    fn point(&self, s: f64) -> DVec3 {
-        self.0.point(s)
-    }
-
-    fn derivative(&self, s: f64) -> DVec3 {
-        self.0.derivative(s)
-    }
-
-    fn second_derivative(&self, s: f64) -> DVec3 {
-        self.0.second_derivative(s)
-    }
-
-    fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        self.0.closest(target)
-    }
-}
+super::cubic::curve_of_chain!(BSpline, BSplineSegment);

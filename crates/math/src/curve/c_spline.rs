@@ -1,7 +1,7 @@
 //! Cardinal splines: cubic, through their points.
 
 use super::cubic::CubicChain;
-use super::{ClosestOnCurve, Curve, Domain, finite_point, finite_points};
+use super::finite_points;
 use crate::MathError;
 use glam::DVec3;
 
@@ -21,7 +21,9 @@ fn check(points: &[DVec3], needed: usize, tension: f64) -> Result<(), MathError>
 
 /// One piece of a cardinal spline, from the second to the third of four points, parameter 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CSplineSegment(CSpline);
+pub struct CSplineSegment {
+    chain: CubicChain,
+}
 
 impl CSplineSegment {
     /// From four points (metres) and a tension ([`DEFAULT_TENSION`] for Catmull-Rom, 0 for a straight piece).
@@ -31,7 +33,7 @@ impl CSplineSegment {
     pub fn new(points: [DVec3; 4], tension: f64) -> Result<Self, MathError> {
         check(&points, 4, tension)?;
         let chain = CubicChain { pieces: vec![piece(points, tension)], closed: false };
-        Ok(Self(CSpline { chain }))
+        Ok(Self { chain })
     }
 }
 
@@ -70,46 +72,4 @@ impl CSpline {
     }
 }
 
-impl Curve for CSpline {
-    fn domain(&self) -> Domain {
-        self.chain.domain()
-    }
-
-    fn point(&self, s: f64) -> DVec3 {
-        self.chain.point(s)
-    }
-
-    fn derivative(&self, s: f64) -> DVec3 {
-        self.chain.derivative(s)
-    }
-
-    fn second_derivative(&self, s: f64) -> DVec3 {
-        self.chain.second_derivative(s)
-    }
-
-    fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        Ok(self.chain.closest(finite_point("target", target)?))
-    }
-}
-
-impl Curve for CSplineSegment {
-    fn domain(&self) -> Domain {
-        self.0.domain()
-    }
-
-    fn point(&self, s: f64) -> DVec3 {
-        self.0.point(s)
-    }
-
-    fn derivative(&self, s: f64) -> DVec3 {
-        self.0.derivative(s)
-    }
-
-    fn second_derivative(&self, s: f64) -> DVec3 {
-        self.0.second_derivative(s)
-    }
-
-    fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        self.0.closest(target)
-    }
-}
+super::cubic::curve_of_chain!(CSpline, CSplineSegment);

@@ -1,7 +1,7 @@
 //! Circles in space.
 
-use super::{ClosestOnCurve, Curve, Domain, finite_point};
-use crate::{MathError, ops};
+use super::{ClosestOnCurve, Curve, Domain};
+use crate::{MathError, ops, rotation::frame_across};
 use glam::DVec3;
 
 /// A circle; the parameter is the angle in radians, counter-clockwise about its normal.
@@ -20,21 +20,10 @@ impl Circle {
     /// # Errors
     /// A number that is not finite, a normal without length, a radius that is not positive.
     pub fn new(center: DVec3, normal: DVec3, radius: f64) -> Result<Self, MathError> {
-        finite_point("center", center)?;
-        finite_point("normal", normal)?;
-        MathError::check_finite("radius", &[radius])?;
-        if radius <= 0.0 {
-            return Err(MathError::NotPositive { what: "radius", index: 0, value: radius });
-        }
-        let Some(normal) = normal.try_normalize() else {
-            return Err(MathError::NotPositive {
-                what: "length of normal",
-                index: 0,
-                value: normal.length(),
-            });
-        };
-        let x = normal.any_orthonormal_vector();
-        Ok(Self { center, x: radius * x, y: radius * normal.cross(x) })
+        MathError::check_vector("center", center)?;
+        MathError::check_positive("radius", 0, radius)?;
+        let frame = frame_across(normal)?;
+        Ok(Self { center, x: radius * frame.x_axis, y: radius * frame.y_axis })
     }
 }
 
@@ -60,7 +49,7 @@ impl Curve for Circle {
 
     /// On the axis all points are equally close; angle 0 is returned.
     fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        let offset = finite_point("target", target)? - self.center;
+        let offset = MathError::check_vector("target", target)? - self.center;
         let parameter = self.domain().wrap(ops::atan2(offset.dot(self.y), offset.dot(self.x)));
         let point = self.point(parameter);
         Ok(ClosestOnCurve { parameter, point, distance: (target - point).length() })

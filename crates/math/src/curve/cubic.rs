@@ -215,3 +215,31 @@ fn halves(node: &Node) -> (Node, Node) {
         Node { q: [m, bc, c, q[3]], start: node.start + width, width },
     )
 }
+
+/// [`Curve`](super::Curve) for types whose field `chain` is a [`CubicChain`].
+macro_rules! curve_of_chain {
+    ($($name:ident),+) => {$(
+        impl $crate::curve::Curve for $name {
+            fn domain(&self) -> $crate::curve::Domain {
+                self.chain.domain()
+            }
+
+            fn point(&self, s: f64) -> DVec3 {
+                self.chain.point(s)
+            }
+
+            fn derivative(&self, s: f64) -> DVec3 {
+                self.chain.derivative(s)
+            }
+
+            fn second_derivative(&self, s: f64) -> DVec3 {
+                self.chain.second_derivative(s)
+            }
+
+            fn closest(&self, target: DVec3) -> Result<$crate::curve::ClosestOnCurve, MathError> {
+                Ok(self.chain.closest(MathError::check_vector("target", target)?))
+            }
+        }
+    )+};
+}
+pub(super) use curve_of_chain;

@@ -1,6 +1,6 @@
 //! Straight lines and segments.
 
-use super::{ClosestOnCurve, Curve, Domain, finite_point};
+use super::{ClosestOnCurve, Curve, Domain};
 use crate::MathError;
 use glam::DVec3;
 
@@ -17,8 +17,8 @@ impl Line {
     /// # Errors
     /// A number that is not finite, or a direction without length.
     pub fn new(origin: DVec3, direction: DVec3) -> Result<Self, MathError> {
-        finite_point("origin", origin)?;
-        finite_point("direction", direction)?;
+        MathError::check_vector("origin", origin)?;
+        MathError::check_vector("direction", direction)?;
         let value = direction.length_squared();
         if !(value > 0.0 && value.is_finite()) {
             return Err(MathError::NotPositive { what: "squared length of direction", index: 0, value });
@@ -50,7 +50,7 @@ impl Curve for Line {
     }
 
     fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        let parameter = self.foot(finite_point("target", target)?);
+        let parameter = self.foot(MathError::check_vector("target", target)?);
         let point = self.point(parameter);
         Ok(ClosestOnCurve { parameter, point, distance: (target - point).length() })
     }
@@ -69,7 +69,7 @@ impl Segment {
     /// # Errors
     /// A number that is not finite, or ends that coincide.
     pub fn new(a: DVec3, b: DVec3) -> Result<Self, MathError> {
-        finite_point("end b", b)?;
+        MathError::check_vector("end b", b)?;
         Ok(Self { line: Line::new(a, b - a)?, end: b })
     }
 }
@@ -93,7 +93,7 @@ impl Curve for Segment {
     }
 
     fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError> {
-        let parameter = self.line.foot(finite_point("target", target)?).clamp(0.0, 1.0);
+        let parameter = self.line.foot(MathError::check_vector("target", target)?).clamp(0.0, 1.0);
         let point = self.point(parameter);
         Ok(ClosestOnCurve { parameter, point, distance: (target - point).length() })
     }

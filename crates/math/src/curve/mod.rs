@@ -120,21 +120,12 @@ pub trait Curve: Debug + Send + Sync {
     fn closest(&self, target: DVec3) -> Result<ClosestOnCurve, MathError>;
 }
 
-pub(crate) fn finite_point(what: &'static str, p: DVec3) -> Result<DVec3, MathError> {
-    MathError::check_finite(what, &p.to_array())?;
-    Ok(p)
-}
-
-pub(crate) fn finite_points(what: &'static str, points: &[DVec3], needed: usize) -> Result<(), MathError> {
+/// `Ok` for at least `needed` points, all finite.
+fn finite_points(what: &'static str, points: &[DVec3], needed: usize) -> Result<(), MathError> {
     if points.len() < needed {
         return Err(MathError::TooFew { what: "control points", needed, got: points.len() });
     }
-    for (index, p) in points.iter().enumerate() {
-        if let Some(value) = p.to_array().into_iter().find(|x| !x.is_finite()) {
-            return Err(MathError::NonFinite { what, index, value });
-        }
-    }
-    Ok(())
+    MathError::check_vectors(what, points)
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@
 //! `tests/dense_oracle.rs`.
 
 use super::kernels::{axpy, dot};
-use super::matrix::{MatRef, check_len};
+use super::matrix::{MatRef, check_len, check_ready};
 use crate::MathError;
 
 /// A square matrix that is zero outside a band, stored by rows of the band.
@@ -253,10 +253,7 @@ impl BandedLu {
     /// # Errors
     /// [`MathError::NotPrepared`], [`MathError::WrongLength`] or [`MathError::NonFinite`].
     pub fn solve_in_place(&self, x: &mut [f64]) -> Result<(), MathError> {
-        if !self.ready {
-            return Err(MathError::NotPrepared { what: "band LU" });
-        }
-        check_len("right-hand side", x.len(), self.n)?;
+        check_ready("band LU", self.ready, x.len(), self.n)?;
         MathError::check_finite("right-hand side", x)?;
         let (n, lower, width) = (self.n, self.lower, self.width());
         for k in 0..n {

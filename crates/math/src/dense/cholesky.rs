@@ -28,7 +28,7 @@
 //! and against faer in `tests/dense_oracle.rs`.
 
 use super::kernels::{axpy, dot, scale};
-use super::matrix::{MatMut, MatRef, Matrix, check_len};
+use super::matrix::{MatMut, MatRef, Matrix, check_len, check_ready};
 use crate::MathError;
 
 /// Lower triangular factor with its storage.
@@ -86,10 +86,7 @@ impl Cholesky {
     }
 
     fn check_ready(&self, len: usize) -> Result<(), MathError> {
-        if !self.ready {
-            return Err(MathError::NotPrepared { what: "Cholesky" });
-        }
-        check_len("right-hand side", len, self.order())
+        check_ready("Cholesky", self.ready, len, self.order())
     }
 
     /// Replaces the right-hand side `x` by the solution of `A x = b`.
@@ -156,10 +153,7 @@ impl Cholesky {
     pub fn inverse(&self, mut out: MatMut<'_>) -> Result<(), MathError> {
         self.check_ready(out.rows())?;
         check_len("columns of the inverse", out.cols(), self.order())?;
-        out.fill(0.0);
-        for i in 0..self.order() {
-            out[(i, i)] = 1.0;
-        }
+        out.set_identity();
         self.solve_matrix_in_place(out)
     }
 }

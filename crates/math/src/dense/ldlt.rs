@@ -40,7 +40,7 @@
 //! against faer in `tests/dense_oracle.rs`.
 
 use super::kernels::{axpy, dot};
-use super::matrix::{MatMut, MatRef, Matrix, check_len};
+use super::matrix::{MatMut, MatRef, Matrix, check_len, check_ready};
 use crate::MathError;
 
 /// Role of a diagonal position in `D`.
@@ -222,10 +222,7 @@ impl Ldlt {
     }
 
     fn check_ready(&self, len: usize) -> Result<(), MathError> {
-        if !self.ready {
-            return Err(MathError::NotPrepared { what: "LDL^T" });
-        }
-        check_len("right-hand side", len, self.order())
+        check_ready("LDL^T", self.ready, len, self.order())
     }
 
     /// Replaces the right-hand side `x` by the solution of `A x = b`.

@@ -34,7 +34,7 @@
 //! `scaling_rows_and_columns_does_not_make_a_matrix_singular`, and against faer in `tests/dense_oracle.rs`.
 
 use super::kernels::{axpy, dot, sub4};
-use super::matrix::{MatMut, MatRef, Matrix, check_len};
+use super::matrix::{MatMut, MatRef, Matrix, check_len, check_ready};
 use crate::MathError;
 
 /// Columns per panel: the panel of U (32 rows) then stays in the second-level cache for orders up to 1000.
@@ -131,10 +131,7 @@ impl Lu {
     }
 
     fn check_ready(&self, len: usize) -> Result<(), MathError> {
-        if !self.ready {
-            return Err(MathError::NotPrepared { what: "LU" });
-        }
-        check_len("right-hand side", len, self.order())
+        check_ready("LU", self.ready, len, self.order())
     }
 
     /// Replaces the right-hand side `x` by the solution of `A x = b`.
@@ -231,10 +228,7 @@ impl Lu {
     pub fn inverse(&self, mut out: MatMut<'_>) -> Result<(), MathError> {
         self.check_ready(out.rows())?;
         check_len("columns of the inverse", out.cols(), self.order())?;
-        out.fill(0.0);
-        for i in 0..self.order() {
-            out[(i, i)] = 1.0;
-        }
+        out.set_identity();
         self.solve_matrix_in_place(out)
     }
 

@@ -68,6 +68,19 @@ fn check_block(
     Ok(())
 }
 
+/// `Ok` if a factorisation is there and `len` rows fit its order.
+pub(super) fn check_ready(
+    what: &'static str,
+    ready: bool,
+    len: usize,
+    order: usize,
+) -> Result<(), MathError> {
+    if !ready {
+        return Err(MathError::NotPrepared { what });
+    }
+    check_len("right-hand side", len, order)
+}
+
 /// `Ok` if a vector has the expected length.
 pub(crate) fn check_len(what: &'static str, got: usize, expected: usize) -> Result<(), MathError> {
     if got == expected { Ok(()) } else { Err(MathError::WrongLength { what, expected, got }) }
@@ -432,6 +445,17 @@ impl<'a> MatMut<'a> {
     pub fn fill(&mut self, value: f64) {
         for i in 0..self.rows {
             self.row_mut(i).fill(value);
+        }
+    }
+
+    /// Ones on the diagonal, zeros elsewhere.
+    pub fn set_identity(&mut self) {
+        for i in 0..self.rows {
+            let row = self.row_mut(i);
+            row.fill(0.0);
+            if let Some(x) = row.get_mut(i) {
+                *x = 1.0;
+            }
         }
     }
 

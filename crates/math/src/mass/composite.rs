@@ -26,10 +26,9 @@
 //! # Tested by
 //! `rattleback_is_ellipsoid_plus_point_mass`, `a_cut_box_is_the_sum_of_its_halves`
 
-use super::properties::unit_point_inertia;
 use super::{MassError, MassProperties};
-use crate::MathError;
-use glam::{DMat3, DVec3};
+use crate::{MathError, Sym3};
+use glam::DVec3;
 
 /// Mass properties of several parts that move as one body. All are given in one frame; use
 /// [`MassProperties::transformed`] to bring a part there. Parts that overlap count twice where they do.
@@ -43,8 +42,8 @@ pub fn combine(parts: &[MassProperties]) -> Result<MassProperties, MassError> {
     let mut mass = 0.0;
     let mut moment = DVec3::ZERO;
     for (index, part) in parts.iter().enumerate() {
-        super::properties::positive("mass of part", index, part.mass)?;
-        let numbers = part.center_of_mass.to_array().into_iter().chain(part.inertia.to_cols_array());
+        MathError::check_positive("mass of part", index, part.mass)?;
+        let numbers = part.center_of_mass.to_array().into_iter().chain(part.inertia.to_array());
         for value in numbers {
             if !value.is_finite() {
                 return Err(MathError::NonFinite { what: "part", index, value }.into());
@@ -54,13 +53,13 @@ pub fn combine(parts: &[MassProperties]) -> Result<MassProperties, MassError> {
         moment += part.mass * (part.center_of_mass - first.center_of_mass);
     }
     let offset = moment / mass;
-    let mut inertia = DMat3::ZERO;
+    let mut inertia = Sym3::ZERO;
     for part in parts {
         let d = (part.center_of_mass - first.center_of_mass) - offset;
-        inertia += part.inertia + unit_point_inertia(d) * part.mass;
+        inertia += part.inertia + Sym3::point_inertia(d) * part.mass;
     }
     let result = MassProperties { mass, center_of_mass: first.center_of_mass + offset, inertia };
-    MathError::check_finite("composite inertia entry", &inertia.to_cols_array())?;
+    MathError::check_finite("composite inertia entry", &inertia.to_array())?;
     MathError::check_finite("composite mass or center", &[mass, offset.x, offset.y, offset.z])?;
     Ok(result)
 }
@@ -72,10 +71,9 @@ mod tests {
     use crate::assert_close;
     use crate::mass::{Amount, solid};
 
-    fn assert_tensor(a: DMat3, b: DMat3, rel: f64) {
-        let scale = b.to_cols_array().iter().fold(0.0_f64, |l, x| l.max(x.abs()));
-        for (x, y) in a.to_cols_array().into_iter().zip(b.to_cols_array()) {
-            assert_close!(x, y, rel = 0.0, abs = rel * scale);
+    fn assert_tensor(a: Sym3, b: Sym3, rel: f64) {
+        for (x, y) in a.to_array().into_iter().zip(b.to_array()) {
+            assert_close!(x, y, rel = 0.0, abs = rel * b.max_abs());
         }
     }
 
@@ -94,13 +92,13 @@ mod tests {
         // Two bodies about their common centre: the second term has the reduced mass.
         let reduced = m * p / (m + p);
         let s = radii * radii;
-        let closed = DMat3::from_diagonal(DVec3::new(s.y + s.z, s.z + s.x, s.x + s.y) * (m / 5.0))
-            + unit_point_inertia(r) * reduced;
+        let closed = Sym3::from_diagonal(DVec3::new(s.y + s.z, s.z + s.x, s.x + s.y) * (m / 5.0))
+            + Sym3::point_inertia(r) * reduced;
         assert_tensor(top.inertia, closed, 1e-15);
         // The principal axes are skewed in the horizontal plane by a closed-form angle, and nowhere else.
         let frame = top.principal().unwrap();
         let (i, x) = (closed, frame.user_from_body.transform_vector(DVec3::X));
-        let angle = 0.5 * crate::ops::atan2(2.0 * i.x_axis.y, i.x_axis.x - i.y_axis.y);
+        let angle = 0.5 * crate::ops::atan2(2.0 * i.xy, i.xx - i.yy);
         let skew = crate::ops::atan(x.y / x.x);
         let off = (skew - angle).rem_euclid(std::f64::consts::FRAC_PI_2);
         assert!(off.min(std::f64::consts::FRAC_PI_2 - off) < 1e-13, "skew {skew}, expected {angle}");
@@ -116,11 +114,9 @@ mod tests {
         let moved = cube.transformed(&Pose::from_translation(shift));
         assert_tensor(moved.inertia, cube.inertia, 0.0);
         let own = 3.0 * side * side / 6.0;
-        let expected = DMat3::from_cols(
-            DVec3::new(own + 3.0 * 20.0, 3.0 * 2.0, -3.0 * 4.0),
-            DVec3::new(3.0 * 2.0, own + 3.0 * 17.0, 3.0 * 8.0),
-            DVec3::new(-3.0 * 4.0, 3.0 * 8.0, own + 3.0 * 5.0),
-        );
+        let (diagonal, off) = (DVec3::new(20.0, 17.0, 5.0), DVec3::new(2.0, -4.0, 8.0));
+        let expected =
+            Sym3::from_scalar(own) + Sym3::new(diagonal.x, diagonal.y, diagonal.z, off.x, off.y, off.z) * 3.0;
         assert_tensor(moved.inertia_at(DVec3::ZERO), expected, 1e-15);
         let back = MassProperties::from_inertia_at(3.0, shift, DVec3::ZERO, expected).unwrap();
         assert_tensor(back.inertia, cube.inertia, 1e-13);

@@ -1,14 +1,13 @@
 //! What can be wrong with a body whose mass properties are asked for.
 
 use crate::MathError;
-use glam::DVec3;
 use thiserror::Error;
 
 /// A surface, tensor or number from which no mass properties follow.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MassError {
-    /// A number is not finite, not positive, or a slice has the wrong length.
+    /// A number is not finite, not positive or unphysical, or a slice has the wrong length.
     #[error(transparent)]
     Input(#[from] MathError),
     /// A face with fewer than three corners.
@@ -87,22 +86,5 @@ pub enum MassError {
         volume: f64,
         /// The size below which a volume counts as zero, m³.
         noise: f64,
-    },
-    /// An inertia tensor that is not symmetric.
-    #[error("inertia entries ({row}, {column}) and ({column}, {row}) differ by {difference}")]
-    NotSymmetric {
-        /// Row of the entry.
-        row: usize,
-        /// Column of the entry.
-        column: usize,
-        /// By how much the two entries differ, kg·m².
-        difference: f64,
-    },
-    /// Principal moments that no distribution of positive mass has: one is negative or exceeds the sum of
-    /// the other two.
-    #[error("no body has the principal moments {moments}")]
-    Unphysical {
-        /// Principal moments, kg·m².
-        moments: DVec3,
     },
 }

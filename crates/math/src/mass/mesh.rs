@@ -102,11 +102,7 @@ impl<'a> ClosedSurface<'a> {
     /// not add up, a short face, a vertex out of range or repeated in a face, a face that is not planar, an
     /// edge that does not occur exactly once in each direction.
     pub fn try_new(vertices: &'a [DVec3], faces: Faces<'a>, planarity: f64) -> Result<Self, MassError> {
-        for (index, v) in vertices.iter().enumerate() {
-            if let Some(value) = v.to_array().into_iter().find(|x| !x.is_finite()) {
-                return Err(MathError::NonFinite { what: "vertex", index, value }.into());
-            }
-        }
+        MathError::check_vectors("vertex", vertices)?;
         MathError::check_finite("planarity", &[planarity])?;
         if faces.len() < 2 {
             return Err(MathError::TooFew { what: "faces", needed: 2, got: faces.len() }.into());

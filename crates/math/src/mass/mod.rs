@@ -40,4 +40,5 @@ pub use error::MassError;
 pub use mesh::{ClosedSurface, DEFAULT_PLANARITY, Faces};
 pub use polyhedron::VolumeIntegrals;
 pub use principal::PrincipalFrame;
+pub(crate) use properties::check_body;
 pub use properties::{Amount, MassProperties};

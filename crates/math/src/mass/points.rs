@@ -30,10 +30,9 @@
 //! `eight_masses_on_a_box`, `dumbbell_has_its_reduced_mass_times_length_squared`,
 //! `sampled_box_converges_to_the_solid_box`
 
-use super::properties::{positive, unit_point_inertia};
 use super::{MassError, MassProperties};
-use crate::MathError;
-use glam::{DMat3, DVec3};
+use crate::{MathError, Sym3};
+use glam::DVec3;
 
 impl MassProperties {
     /// Mass properties of points: positions in metres, masses in kg (1 kg each if `None`).
@@ -52,23 +51,21 @@ impl MassProperties {
                 return Err(MathError::WrongLength { what: "masses", expected, got }.into());
             }
         }
+        MathError::check_vectors("position", positions)?;
         let mass_of = |index: usize| masses.map_or(1.0, |m| m[index]);
         let mut mass = 0.0;
         let mut moment = DVec3::ZERO;
         for (index, &p) in positions.iter().enumerate() {
-            let m = positive("mass", index, mass_of(index))?;
-            if let Some(value) = p.to_array().into_iter().find(|x| !x.is_finite()) {
-                return Err(MathError::NonFinite { what: "position", index, value }.into());
-            }
+            let m = MathError::check_positive("mass", index, mass_of(index))?;
             mass += m;
             moment += m * (p - first);
         }
         let offset = moment / mass;
-        let mut inertia = DMat3::ZERO;
+        let mut inertia = Sym3::ZERO;
         for (index, &p) in positions.iter().enumerate() {
-            inertia += unit_point_inertia((p - first) - offset) * mass_of(index);
+            inertia += Sym3::point_inertia((p - first) - offset) * mass_of(index);
         }
-        MathError::check_finite("inertia entry", &inertia.to_cols_array())?;
+        MathError::check_finite("inertia entry", &inertia.to_array())?;
         Ok(Self { mass, center_of_mass: first + offset, inertia })
     }
 }
@@ -97,7 +94,7 @@ mod tests {
         assert_close!(cloud.mass, 8.0, abs = 0.0);
         assert_eq!(cloud.center_of_mass, DVec3::ZERO);
         let moments = 8.0 * DVec3::new(s.y + s.z, s.z + s.x, s.x + s.y);
-        assert_eq!(cloud.inertia, DMat3::from_diagonal(moments));
+        assert_eq!(cloud.inertia, Sym3::from_diagonal(moments));
 
         // Any rotated and moved copy has the same principal moments, and its principal frame maps the
         // corners back onto a box.
@@ -150,7 +147,7 @@ mod tests {
     fn sampled_box_converges_to_the_solid_box() {
         let (size, mass) = (DVec3::new(1.0, 2.0, 3.0), 5.0);
         let exact = solid::cuboid(size * 0.5, crate::mass::Amount::Mass(mass)).unwrap();
-        assert_close!(exact.inertia.x_axis.x, mass * (4.0 + 9.0) / 12.0, rel = 1e-15);
+        assert_close!(exact.inertia.xx, mass * (4.0 + 9.0) / 12.0, rel = 1e-15);
         let error = |n: usize| {
             let cell = |i: usize| (i as f64 + 0.5) / n as f64 - 0.5;
             let points: Vec<DVec3> = (0..n * n * n)
@@ -158,7 +155,7 @@ mod tests {
                 .collect();
             let share = vec![mass / (n * n * n) as f64; n * n * n];
             let sampled = MassProperties::from_points(&points, Some(&share)).unwrap();
-            exact.inertia.x_axis.x - sampled.inertia.x_axis.x
+            exact.inertia.xx - sampled.inertia.xx
         };
         // Second order: cells of half the size lack a quarter as much.
         let (coarse, fine) = (error(8), error(16));

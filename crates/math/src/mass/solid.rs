@@ -31,21 +31,24 @@
 //! # Tested by
 //! `closed_forms_agree_with_fine_meshes`, `special_cases_agree`, `bad_sizes_are_refused`
 
-use super::properties::{finite_vector, positive};
 use super::{Amount, MassError, MassProperties};
-use crate::MathError;
-use glam::{DMat3, DVec3};
+use crate::{MathError, Sym3};
+use glam::DVec3;
 use std::f64::consts::PI;
 
-fn positive_vector(what: &'static str, v: DVec3) -> Result<(), MassError> {
-    v.to_array().into_iter().enumerate().try_for_each(|(axis, x)| positive(what, axis, x).map(|_| ()))
+fn positive(what: &'static str, value: f64) -> Result<f64, MathError> {
+    MathError::check_positive(what, 0, value)
+}
+
+fn positive_vector(what: &'static str, v: DVec3) -> Result<(), MathError> {
+    (0..3).try_for_each(|axis| MathError::check_positive(what, axis, v[axis]).map(drop))
 }
 
 /// Body with the given moments; refuses what overflowed.
 fn centred(mass: f64, z: f64, moments: DVec3) -> Result<MassProperties, MassError> {
-    finite_vector("moment of inertia", moments)?;
+    MathError::check_vector("moment of inertia", moments)?;
     let center_of_mass = DVec3::new(0.0, 0.0, z);
-    Ok(MassProperties { mass, center_of_mass, inertia: DMat3::from_diagonal(moments) })
+    Ok(MassProperties { mass, center_of_mass, inertia: Sym3::from_diagonal(moments) })
 }
 
 /// Solid ball of radius `radius` (m).
@@ -53,7 +56,7 @@ fn centred(mass: f64, z: f64, moments: DVec3) -> Result<MassProperties, MassErro
 /// # Errors
 /// A radius or amount that is not positive and finite.
 pub fn sphere(radius: f64, amount: Amount) -> Result<MassProperties, MassError> {
-    let r = positive("radius", 0, radius)?;
+    let r = positive("radius", radius)?;
     ellipsoid(DVec3::splat(r), amount)
 }
 
@@ -85,8 +88,8 @@ pub fn cuboid(half_extents: DVec3, amount: Amount) -> Result<MassProperties, Mas
 /// # Errors
 /// A size or amount that is not positive and finite.
 pub fn cylinder(radius: f64, half_height: f64, amount: Amount) -> Result<MassProperties, MassError> {
-    let r = positive("radius", 0, radius)?;
-    let h = positive("half height", 0, half_height)?;
+    let r = positive("radius", radius)?;
+    let h = positive("half height", half_height)?;
     let mass = amount.mass_of(2.0 * PI * r * r * h)?;
     let across = mass * (r * r / 4.0 + h * h / 3.0);
     centred(mass, 0.0, DVec3::new(across, across, 0.5 * mass * r * r))
@@ -97,8 +100,8 @@ pub fn cylinder(radius: f64, half_height: f64, amount: Amount) -> Result<MassPro
 /// # Errors
 /// A size or amount that is not positive and finite.
 pub fn capsule(radius: f64, half_height: f64, amount: Amount) -> Result<MassProperties, MassError> {
-    let r = positive("radius", 0, radius)?;
-    let h = positive("half height", 0, half_height)?;
+    let r = positive("radius", radius)?;
+    let h = positive("half height", half_height)?;
     let (barrel, ball) = (2.0 * PI * r * r * h, 4.0 / 3.0 * PI * r * r * r);
     let mass = amount.mass_of(barrel + ball)?;
     let m_barrel = mass * (barrel / (barrel + ball));
@@ -115,15 +118,10 @@ pub fn capsule(radius: f64, half_height: f64, amount: Amount) -> Result<MassProp
 /// # Errors
 /// A height or amount that is not positive, a negative or non-finite radius, or both radii zero.
 pub fn frustum(bottom: f64, top: f64, half_height: f64, amount: Amount) -> Result<MassProperties, MassError> {
-    let half = positive("half height", 0, half_height)?;
-    MathError::check_finite("radius", &[bottom, top])?;
-    for (index, value) in [bottom, top].into_iter().enumerate() {
-        if value < 0.0 {
-            let (low, high) = (0.0, f64::INFINITY);
-            return Err(MathError::OutsideInterval { what: "radius", index, value, low, high }.into());
-        }
-    }
-    positive("larger radius", 0, bottom.max(top))?;
+    let half = positive("half height", half_height)?;
+    MathError::check_not_negative("radius", 0, bottom)?;
+    MathError::check_not_negative("radius", 1, top)?;
+    positive("larger radius", bottom.max(top))?;
     let (a, b, h) = (bottom, top, 2.0 * half);
     let area = a * a + a * b + b * b;
     let mass = amount.mass_of(PI * h / 3.0 * area)?;
@@ -141,7 +139,7 @@ pub fn frustum(bottom: f64, top: f64, half_height: f64, amount: Amount) -> Resul
 /// # Errors
 /// A size or amount that is not positive and finite.
 pub fn cone(radius: f64, half_height: f64, amount: Amount) -> Result<MassProperties, MassError> {
-    frustum(positive("radius", 0, radius)?, 0.0, half_height, amount)
+    frustum(positive("radius", radius)?, 0.0, half_height, amount)
 }
 
 #[cfg(test)]
@@ -184,7 +182,7 @@ mod tests {
             let surface = ClosedSurface::from_triangles(&vertices, &faces).unwrap();
             let body = MassProperties::from_polyhedron(&surface, Amount::Density(2.0)).unwrap();
             let i = body.inertia;
-            (body.mass, body.center_of_mass.z, DVec3::new(i.x_axis.x, i.y_axis.y, i.z_axis.z))
+            (body.mass, body.center_of_mass.z, i.diagonal())
         };
         let ((m1, z1, i1), (m2, z2, i2)) = (at(n), at(2 * n));
         (m2 + (m2 - m1) / 3.0, z2 + (z2 - z1) / 3.0, i2 + (i2 - i1) / 3.0)
@@ -201,7 +199,7 @@ mod tests {
         assert_close!(exact.mass, mesh.0, rel = rel);
         assert_close!(exact.center_of_mass.z, mesh.1, abs = rel);
         for axis in 0..3 {
-            assert_close!(exact.inertia.col(axis)[axis], mesh.2[axis], rel = rel);
+            assert_close!(exact.inertia.diagonal()[axis], mesh.2[axis], rel = rel);
         }
     }
 
@@ -235,13 +233,13 @@ mod tests {
         let straight = frustum(0.5, 0.5, 0.8, amount).unwrap();
         let tube = cylinder(0.5, 0.8, amount).unwrap();
         for axis in 0..3 {
-            assert_close!(straight.inertia.col(axis)[axis], tube.inertia.col(axis)[axis], rel = 1e-14);
+            assert_close!(straight.inertia.diagonal()[axis], tube.inertia.diagonal()[axis], rel = 1e-14);
         }
         // A cone of height H: centre a quarter up, axial 3/10 m r², across 3/20 m r² + 3/80 m H².
         let tip = cone(0.5, 1.0, amount).unwrap();
         assert_close!(tip.center_of_mass.z, -0.5, rel = 1e-15);
-        assert_close!(tip.inertia.z_axis.z, 0.3 * 3.0 * 0.25, rel = 1e-15);
-        assert_close!(tip.inertia.x_axis.x, 3.0 * (0.15 * 0.25 + 3.0 / 80.0 * 4.0), rel = 1e-14);
+        assert_close!(tip.inertia.zz, 0.3 * 3.0 * 0.25, rel = 1e-15);
+        assert_close!(tip.inertia.xx, 3.0 * (0.15 * 0.25 + 3.0 / 80.0 * 4.0), rel = 1e-14);
         // A cone cut in two is a frustum and a small cone.
         let whole = cone(1.0, 1.0, Amount::Density(5.0)).unwrap();
         let low = frustum(1.0, 0.5, 0.5, Amount::Density(5.0)).unwrap();
@@ -250,11 +248,11 @@ mod tests {
         let sum = combine(&[low.transformed(&at(-0.5)), high.transformed(&at(0.5))]).unwrap();
         assert_close!(sum.mass, whole.mass, rel = 1e-14);
         assert_close!(sum.center_of_mass.z, whole.center_of_mass.z, rel = 1e-14);
-        assert_close!(sum.inertia.x_axis.x, whole.inertia.x_axis.x, rel = 1e-14);
-        assert_close!(sum.inertia.z_axis.z, whole.inertia.z_axis.z, rel = 1e-14);
+        assert_close!(sum.inertia.xx, whole.inertia.xx, rel = 1e-14);
+        assert_close!(sum.inertia.zz, whole.inertia.zz, rel = 1e-14);
         // A very short capsule is a ball.
         let short = capsule(1.0, 1e-12, amount).unwrap();
-        assert_close!(short.inertia.x_axis.x, sphere(1.0, amount).unwrap().inertia.x_axis.x, rel = 1e-11);
+        assert_close!(short.inertia.xx, sphere(1.0, amount).unwrap().inertia.xx, rel = 1e-11);
     }
 
     #[test]

@@ -19,7 +19,6 @@
 //!
 //! [`QuinticSpline`] does the same for plain numbers such as joint angles.
 
-mod banded;
 mod pose;
 mod quintic;
 

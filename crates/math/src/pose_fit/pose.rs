@@ -36,6 +36,7 @@
 //! `a_spinning_swinging_body_has_its_exact_accelerations`, `the_fit_does_not_depend_on_frames`
 
 use super::QuinticSpline;
+use crate::rotation::omega_world_from_rate;
 use crate::spatial::Motion;
 use crate::{MathError, Pose};
 use glam::{DQuat, DVec3};
@@ -141,23 +142,15 @@ impl PoseFit {
                 value: squared,
             });
         }
-        let inverse = DQuat::from_xyzw(-s.x, -s.y, -s.z, s.w);
-        let w1 = hamilton(s1, inverse) * (1.0 / squared);
-        let w2 = hamilton(s2, inverse) * (1.0 / squared);
-        let omega = 2.0 * w1.xyz();
-        let alpha = 2.0 * w2.xyz() - 2.0 * w1.w * omega;
+        let omega = omega_world_from_rate(s, s1);
+        // The second term takes away the change of length, of which a rate knows nothing but its own.
+        let alpha = omega_world_from_rate(s, s2) - 2.0 * (s.dot(s1) / squared) * omega;
         Ok(PoseSample {
             pose: Pose::new(p, s * (1.0 / squared.sqrt())),
             velocity: Motion::new(omega, v),
             acceleration: Motion::new(alpha, a),
         })
     }
-}
-
-/// Quaternion product without the claim that its factors are rotations.
-fn hamilton(a: DQuat, b: DQuat) -> DQuat {
-    let v = a.w * b.xyz() + b.w * a.xyz() + a.xyz().cross(b.xyz());
-    DQuat::from_xyzw(v.x, v.y, v.z, a.w * b.w - a.xyz().dot(b.xyz()))
 }
 
 #[cfg(test)]

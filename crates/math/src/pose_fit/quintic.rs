@@ -29,6 +29,9 @@
 //! each end: 1.8e-9 and 7.4e-7 for sin t at 30 Hz (asserted). Noise of size ε in the data becomes several
 //! ε/h² in it: use a penalty.
 //!
+//! The band matrix is solved with partial pivoting by [`crate::dense::BandedLu`]; a penalty so large that it
+//! drowns the samples (beyond about 1e14 times their weight) is reported as singular.
+//!
 //! # Failure
 //! Fewer than six samples, times that do not increase, numbers that are not finite, sampling outside the
 //! interval.
@@ -37,8 +40,8 @@
 //! `sine_at_30_hz_has_bounded_acceleration_error`, `acceleration_error_is_of_fourth_order`,
 //! `quintic_polynomials_are_reproduced`, `heavy_smoothing_is_the_least_squares_parabola`
 
-use super::banded::{Banded, HALF};
 use crate::MathError;
+use crate::dense::{BandMatrix, BandedLu};
 
 /// Fewest samples that determine a polynomial of degree five.
 pub const MIN_SAMPLES: usize = 6;
@@ -50,12 +53,8 @@ const DEGREE: usize = 5;
 /// # Errors
 /// A number that is not positive and finite.
 pub fn penalty_for_cutoff(omega: f64, step: f64) -> Result<f64, MathError> {
-    MathError::check_finite("cutoff frequency or step", &[omega, step])?;
-    for (index, value) in [omega, step].into_iter().enumerate() {
-        if value <= 0.0 {
-            return Err(MathError::NotPositive { what: "cutoff frequency or step", index, value });
-        }
-    }
+    MathError::check_positive("cutoff frequency", 0, omega)?;
+    MathError::check_positive("sampling step", 0, step)?;
     Ok(1.0 / (step * crate::ops::powi(omega, 6)))
 }
 
@@ -82,16 +81,12 @@ impl<const N: usize> QuinticSpline<N> {
     /// As [`QuinticSpline::interpolate`]; also a penalty that is negative or not finite.
     pub fn smooth(times: &[f64], values: &[[f64; N]], penalty: f64) -> Result<Self, MathError> {
         check_samples(times, values)?;
-        MathError::check_finite("penalty", &[penalty])?;
-        if penalty < 0.0 {
-            let (low, high) = (0.0, f64::INFINITY);
-            return Err(MathError::OutsideInterval { what: "penalty", index: 0, value: penalty, low, high });
-        }
+        MathError::check_not_negative("penalty", 0, penalty)?;
         let n = times.len();
         let mut knots = vec![times[0]; DEGREE + 1];
         knots.extend_from_slice(&times[3..n - 3]);
         knots.extend([times[n - 1]; DEGREE + 1]);
-        let mut matrix = Banded::zero(n);
+        let mut matrix = BandMatrix::zeros(n, DEGREE, DEGREE);
         let mut coefficients;
         if penalty == 0.0 {
             coefficients = values.to_vec();
@@ -100,7 +95,7 @@ impl<const N: usize> QuinticSpline<N> {
                 for (k, b) in basis(&knots, span, t, 0).into_iter().enumerate() {
                     // A zero may lie outside the band; nothing else can (Schoenberg-Whitney).
                     if b != 0.0 {
-                        matrix.add(i, span - DEGREE + k, b);
+                        matrix.add(i, span - DEGREE + k, b)?;
                     }
                 }
             }
@@ -114,11 +109,17 @@ impl<const N: usize> QuinticSpline<N> {
                         *c += b[k] * y;
                     }
                 }
-                add_gram(&mut matrix, span, &b, 1.0);
+                add_gram(&mut matrix, span, &b, 1.0)?;
             }
-            add_roughness(&mut matrix, &knots, penalty);
+            add_roughness(&mut matrix, &knots, penalty)?;
         }
-        matrix.solve(&mut coefficients)?;
+        let mut lu = BandedLu::default();
+        lu.factor(&matrix)?;
+        for k in 0..N {
+            let mut column: Vec<f64> = coefficients.iter().map(|c| c[k]).collect();
+            lu.solve_in_place(&mut column)?;
+            coefficients.iter_mut().zip(column).for_each(|(c, x)| c[k] = x);
+        }
         for c in &coefficients {
             MathError::check_finite("spline coefficient", c)?;
         }
@@ -211,26 +212,32 @@ fn basis(knots: &[f64], span: usize, t: f64, order: usize) -> [f64; DEGREE + 1] 
     b
 }
 
-fn add_gram(matrix: &mut Banded, span: usize, b: &[f64; DEGREE + 1], weight: f64) {
-    const { assert!(HALF == DEGREE) };
+fn add_gram(
+    matrix: &mut BandMatrix,
+    span: usize,
+    b: &[f64; DEGREE + 1],
+    weight: f64,
+) -> Result<(), MathError> {
     for j in 0..=DEGREE {
         for k in 0..=DEGREE {
-            matrix.add(span - DEGREE + j, span - DEGREE + k, weight * b[j] * b[k]);
+            matrix.add(span - DEGREE + j, span - DEGREE + k, weight * b[j] * b[k])?;
         }
     }
+    Ok(())
 }
 
 /// Adds `λ ∫ B_j''' B_k''' dt`: products of parabolas, exact with three Gauss points per interval.
-fn add_roughness(matrix: &mut Banded, knots: &[f64], penalty: f64) {
+fn add_roughness(matrix: &mut BandMatrix, knots: &[f64], penalty: f64) -> Result<(), MathError> {
     let offset = 0.6_f64.sqrt();
     for span in DEGREE..knots.len() - DEGREE - 1 {
         let half = 0.5 * (knots[span + 1] - knots[span]);
         let middle = 0.5 * (knots[span + 1] + knots[span]);
         for (x, weight) in [(-offset, 5.0 / 9.0), (0.0, 8.0 / 9.0), (offset, 5.0 / 9.0)] {
             let b = basis(knots, span, middle + half * x, 3);
-            add_gram(matrix, span, &b, penalty * weight * half);
+            add_gram(matrix, span, &b, penalty * weight * half)?;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -381,7 +388,7 @@ mod tests {
             |t: &[f64], y: &[[f64; 1]], p: f64| QuinticSpline::smooth(t, y, p).unwrap_err().to_string();
         assert_eq!(fails(&times[..5], &values[..5], 0.0), "needs at least 6 samples, got 5");
         assert_eq!(fails(&times, &values[..7], 0.0), "values has length 7, expected 8");
-        assert_eq!(fails(&times, &values, -1.0), "penalty 0 is -1, outside 0 to inf");
+        assert_eq!(fails(&times, &values, -1.0), "penalty 0 must not be negative, got -1");
         assert_eq!(fails(&times, &values, f64::NAN), "penalty 0 is not finite: NaN");
         let mut bad = times.clone();
         bad[3] = 2.0;

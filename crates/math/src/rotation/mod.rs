@@ -27,7 +27,7 @@ pub use angles::{AngleSequence, AngleTriple};
 pub use cross::{cross_matrix, cross_times_mat3, cross_vector, mat3_times_cross};
 pub use interpolate::slerp;
 pub use minimal::{minimal_rotation, rebase_frame};
-pub use normal::{frame_from_normal, split_normal};
+pub use normal::{frame_across, frame_from_normal, split_normal};
 pub use orthonormalize::{gram_schmidt, polar_rotation, polar_step};
 pub use quaternion::{
     mat3_from_quat, omega_body_from_rate, omega_world_from_rate, quat_exp, quat_from_axis_angle,
@@ -35,7 +35,7 @@ pub use quaternion::{
 };
 
 use crate::MathError;
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 /// How far the squared length of a "unit" vector may be from 1.
 const UNIT_TOLERANCE: f64 = 1e-8;
@@ -49,6 +49,13 @@ fn check_unit(what: &'static str, v: DVec3) -> Result<(), MathError> {
     } else {
         Err(MathError::NotUnit { what, length: squared.sqrt() })
     }
+}
+
+/// `Ok` for a finite quaternion whose length is 1 to within 1e-6.
+pub(crate) fn check_unit_quat(what: &'static str, q: DQuat) -> Result<(), MathError> {
+    MathError::check_finite(what, &q.to_array())?;
+    let length = q.length();
+    if (length - 1.0).abs() <= 1e-6 { Ok(()) } else { Err(MathError::NotUnit { what, length }) }
 }
 
 /// Largest entry of |`RᵀR` − 1|.

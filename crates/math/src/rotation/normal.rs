@@ -53,6 +53,20 @@ pub fn frame_from_normal(n: DVec3) -> Result<DMat3, MathError> {
     ))
 }
 
+/// The frame of [`frame_from_normal`] for a normal of any length but zero.
+///
+/// # Errors
+/// [`MathError::NonFinite`], or [`MathError::NotUnit`] for a normal without direction.
+pub fn frame_across(normal: DVec3) -> Result<DMat3, MathError> {
+    MathError::check_vector("normal", normal)?;
+    let largest = normal.abs().max_element();
+    if largest == 0.0 {
+        return Err(MathError::NotUnit { what: "normal", length: 0.0 });
+    }
+    // Scaled first: squares of tiny and huge normals would vanish or overflow.
+    frame_from_normal((normal / largest).normalize())
+}
+
 /// The parts of `v` along the unit normal `n` and in the plane across it: v = first + second.
 #[inline]
 #[must_use]

@@ -57,52 +57,63 @@ impl<const N: usize> SymmetricEigen<N> {
     /// [`MathError::NonFinite`] or [`MathError::NotConverged`].
     #[inline]
     pub fn compute(a: &[[f64; N]; N]) -> Result<Self, MathError> {
-        check_finite(a)?;
-        let mut a = *a;
-        let mut v = identity::<N>();
-        let negligible = f64::EPSILON * f64::EPSILON * max_abs(&a);
-        let mut sweeps = 0;
-        loop {
-            let mut rotations = 0;
-            for p in 0..N {
-                for q in p + 1..N {
-                    let size = a[p][q].abs();
-                    let scale = a[p][p].abs().sqrt() * a[q][q].abs().sqrt();
-                    if size > negligible && size > 0.25 * f64::EPSILON * scale {
-                        rotate(&mut a, &mut v, p, q);
-                        rotations += 1;
-                    }
-                }
-            }
-            if rotations == 0 {
-                break;
-            }
-            sweeps += 1;
-            if sweeps > MAX_SWEEPS {
-                let residual = (0..N).flat_map(|p| (p + 1..N).map(move |q| (p, q)));
-                let residual = residual.fold(0.0, |m: f64, (p, q)| m.max(a[p][q].abs()));
-                return Err(MathError::NotConverged {
-                    what: "Jacobi eigenvalues",
-                    iterations: MAX_SWEEPS,
-                    residual,
-                });
-            }
-        }
+        let Self { values: a, vectors: v, sweeps } = diagonalize(a)?;
         let mut order: [usize; N] = std::array::from_fn(|i| i);
         // Insertion sort: stable, and no allocation.
         for i in 1..N {
             let mut k = i;
-            while k > 0 && a[order[k]][order[k]] < a[order[k - 1]][order[k - 1]] {
+            while k > 0 && a[order[k]] < a[order[k - 1]] {
                 order.swap(k, k - 1);
                 k -= 1;
             }
         }
         Ok(Self {
-            values: std::array::from_fn(|j| a[order[j]][order[j]]),
+            values: std::array::from_fn(|j| a[order[j]]),
             vectors: std::array::from_fn(|i| std::array::from_fn(|j| v[i][order[j]])),
             sweeps,
         })
     }
+}
+
+/// Eigenvalues and eigenvectors in the order in which the rotations leave them: not sorted, so that each axis
+/// stays next to the one it came from, and det V = +1 as for every product of rotations.
+///
+/// # Errors
+/// [`MathError::NonFinite`] or [`MathError::NotConverged`].
+#[inline]
+pub(crate) fn diagonalize<const N: usize>(a: &[[f64; N]; N]) -> Result<SymmetricEigen<N>, MathError> {
+    check_finite(a)?;
+    let mut a = *a;
+    let mut v = identity::<N>();
+    let negligible = f64::EPSILON * f64::EPSILON * max_abs(&a);
+    let mut sweeps = 0;
+    loop {
+        let mut rotations = 0;
+        for p in 0..N {
+            for q in p + 1..N {
+                let size = a[p][q].abs();
+                let scale = a[p][p].abs().sqrt() * a[q][q].abs().sqrt();
+                if size > negligible && size > 0.25 * f64::EPSILON * scale {
+                    rotate(&mut a, &mut v, p, q);
+                    rotations += 1;
+                }
+            }
+        }
+        if rotations == 0 {
+            break;
+        }
+        sweeps += 1;
+        if sweeps > MAX_SWEEPS {
+            let residual = (0..N).flat_map(|p| (p + 1..N).map(move |q| (p, q)));
+            let residual = residual.fold(0.0, |m: f64, (p, q)| m.max(a[p][q].abs()));
+            return Err(MathError::NotConverged {
+                what: "Jacobi eigenvalues",
+                iterations: MAX_SWEEPS,
+                residual,
+            });
+        }
+    }
+    Ok(SymmetricEigen { values: std::array::from_fn(|i| a[i][i]), vectors: v, sweeps })
 }
 
 /// Zeroes `a_pq` (p < q), keeping the upper triangle, and turns the columns p and q of `v` along.

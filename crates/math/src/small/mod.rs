@@ -34,6 +34,7 @@ mod svd3;
 mod symmetric3;
 
 pub use cholesky::Cholesky;
+pub(crate) use eigen::diagonalize;
 pub use eigen::{Eigen3, SymmetricEigen, symmetric_eigen3};
 pub use ldlt::Ldlt;
 pub use lu::Lu;

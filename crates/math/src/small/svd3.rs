@@ -31,7 +31,7 @@
 //! `moore_penrose_identities_hold_for_every_rank`, `factors_are_orthogonal_and_reproduce_the_matrix`,
 //! `full_rank_pseudo_inverse_is_the_inverse`.
 
-use crate::MathError;
+use crate::{MathError, rotation::frame_from_normal};
 use glam::{DMat3, DVec3};
 
 const MAX_SWEEPS: usize = 40;
@@ -83,7 +83,7 @@ impl Svd3 {
             }
         }
         let sigma = DVec3::new(w[0].length(), w[1].length(), w[2].length());
-        let u = left_basis(w, sigma);
+        let u = left_basis(w, sigma)?;
         Ok(Self { u, sigma: sigma * scale, v: DMat3::from_cols(v[0], v[1], v[2]) })
     }
 
@@ -139,19 +139,19 @@ fn sweep(w: &mut [DVec3; 3], v: &mut [DVec3; 3]) -> usize {
 
 /// Unit left vectors, completed by cross products where a singular value is below rounding.
 #[inline]
-fn left_basis(w: [DVec3; 3], sigma: DVec3) -> DMat3 {
+fn left_basis(w: [DVec3; 3], sigma: DVec3) -> Result<DMat3, MathError> {
     let least = 4.0 * f64::EPSILON * sigma.x;
     let x = w[0] / sigma.x;
     let y = if sigma.y > least {
         let y = w[1] / sigma.y;
         (y - x * x.dot(y)).normalize()
     } else {
-        x.any_orthonormal_vector()
+        frame_from_normal(x)?.x_axis
     };
     let z = x.cross(y).normalize();
     // The third direction is known up to its sign.
     let z = if z.dot(w[2]) < 0.0 { -z } else { z };
-    DMat3::from_cols(x, y, z)
+    Ok(DMat3::from_cols(x, y, z))
 }
 
 #[cfg(test)]

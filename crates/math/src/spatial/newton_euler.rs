@@ -32,10 +32,6 @@
 use super::{Force, Motion};
 use crate::{MathError, Sym3};
 
-fn check_mass(mass: f64) -> Result<(), MathError> {
-    if mass > 0.0 { Ok(()) } else { Err(MathError::NotPositive { what: "mass", index: 0, value: mass }) }
-}
-
 /// (α; a) in world axes at the centre of mass; `inertia` is the world tensor R I Rᵀ, kg·m², `mass` in kg.
 ///
 /// # Errors
@@ -47,7 +43,7 @@ pub fn com_frame_acceleration(
     velocity: Motion,
     force: Force,
 ) -> Result<Motion, MathError> {
-    check_mass(mass)?;
+    MathError::check_positive("mass", 0, mass)?;
     let gyroscopic = velocity.angular.cross(inertia * velocity.angular);
     Ok(Motion { angular: inertia.solve(force.moment - gyroscopic)?, linear: force.linear / mass })
 }
@@ -169,8 +165,11 @@ mod tests {
     #[test]
     fn bad_bodies_are_refused() {
         let go = |mass, inertia| com_frame_acceleration(mass, inertia, Motion::ZERO, Force::ZERO);
-        for mass in [0.0, -1.0, f64::NAN] {
+        for mass in [0.0, -1.0] {
             assert!(matches!(go(mass, Sym3::IDENTITY), Err(MathError::NotPositive { what: "mass", .. })));
+        }
+        for mass in [f64::NAN, f64::INFINITY] {
+            assert!(matches!(go(mass, Sym3::IDENTITY), Err(MathError::NonFinite { what: "mass", .. })));
         }
         assert!(matches!(go(1.0, Sym3::ZERO), Err(MathError::NotPositive { .. })));
         assert!(body_frame_acceleration(0.0, Sym3::IDENTITY, Motion::ZERO, Force::ZERO).is_err());

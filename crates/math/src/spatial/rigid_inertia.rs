@@ -32,11 +32,7 @@
 //! `sum_is_the_inertia_of_the_union`.
 
 use super::{ArticulatedInertia, Force, Motion, transform::blocks};
-use crate::{
-    MathError, Sym3,
-    rotation::cross_matrix,
-    small::{Mat6, symmetric_eigen3},
-};
+use crate::{MathError, Sym3, mass::check_body, rotation::cross_matrix, small::Mat6};
 use glam::{DMat3, DVec3};
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -59,30 +55,11 @@ impl RigidInertia {
     /// From mass (kg), centre of mass (m) and inertia tensor about the centre of mass (kg·m²).
     ///
     /// # Errors
-    /// [`MathError::NonFinite`]; [`MathError::NotPositive`] for the mass, for a principal moment below zero, or
-    /// (with the index of the largest moment) if the other two do not add up to it. Zero moments are allowed:
-    /// a rod has one, a point three.
+    /// [`MathError::NonFinite`]; [`MathError::NotPositive`] for the mass; [`MathError::Unphysical`] if a principal
+    /// moment is below zero or above the sum of the other two. Zero moments are allowed: a rod has one, a point
+    /// three.
     pub fn new(mass: f64, center_of_mass: DVec3, inertia: Sym3) -> Result<Self, MathError> {
-        MathError::check_finite("mass", &[mass])?;
-        MathError::check_finite("centre of mass", &center_of_mass.to_array())?;
-        MathError::check_finite("inertia", &inertia.to_array())?;
-        if mass <= 0.0 {
-            return Err(MathError::NotPositive { what: "mass", index: 0, value: mass });
-        }
-        let moments = symmetric_eigen3(inertia)?.values;
-        // Rounding of a rotated tensor is relative to its largest entry.
-        let slack = -1e-12 * moments.z.abs();
-        if moments.x < slack {
-            return Err(MathError::NotPositive { what: "principal moment", index: 0, value: moments.x });
-        }
-        let spare = moments.x + moments.y - moments.z;
-        if spare < slack {
-            return Err(MathError::NotPositive {
-                what: "sum of two principal moments minus the third",
-                index: 2,
-                value: spare,
-            });
-        }
+        check_body(mass, center_of_mass, inertia)?;
         Ok(Self::from_com(mass, center_of_mass, inertia))
     }
 
@@ -155,10 +132,7 @@ impl RigidInertia {
     /// [`MathError::NotPositive`] for a mass or a Cholesky pivot of the central tensor.
     #[inline]
     pub fn solve(&self, f: Force) -> Result<Motion, MathError> {
-        let has_mass = self.mass > 0.0;
-        if !has_mass {
-            return Err(MathError::NotPositive { what: "mass", index: 0, value: self.mass });
-        }
+        MathError::check_positive("mass", 0, self.mass)?;
         let c = self.center_of_mass();
         let at_com = f.shifted(c);
         let angular = self.inertia().solve(at_com.moment)?;
@@ -351,7 +325,7 @@ mod tests {
         let skewed = Sym3::from_diagonal(DVec3::new(1.0, 1.0, 2.1));
         for tensor in [negative, skewed] {
             let result = RigidInertia::new(1.0, DVec3::ZERO, tensor);
-            assert!(matches!(result, Err(MathError::NotPositive { .. })), "{result:?}");
+            assert_eq!(result, Err(MathError::Unphysical { moments: tensor.diagonal() }));
         }
         for bad in [f64::NAN, f64::INFINITY] {
             assert!(RigidInertia::new(bad, DVec3::ZERO, good).is_err());

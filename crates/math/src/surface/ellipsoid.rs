@@ -37,7 +37,8 @@
 //! `very_flat_and_very_long_ellipsoids_have_perpendicular_offsets`
 
 use super::{ClosestOnSurface, Surface};
-use crate::curve::{Domain, finite_point};
+use crate::curve::Domain;
+use crate::rotation::check_unit_quat;
 use crate::{MathError, Pose, ops};
 use glam::DVec3;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -59,23 +60,15 @@ impl Ellipsoid {
     /// # Errors
     /// A number that is not finite, a radius that is not positive, radii with a ratio above 1e100.
     pub fn new(frame: Pose, radii: DVec3) -> Result<Self, MathError> {
-        finite_point("center", frame.translation)?;
-        MathError::check_finite("orientation", &frame.rotation.to_array())?;
+        MathError::check_vector("center", frame.translation)?;
+        check_unit_quat("orientation", frame.rotation)?;
         let largest = radii.max_element();
         for (index, value) in radii.to_array().into_iter().enumerate() {
-            MathError::check_finite("radius", &[value])?;
-            if value <= 0.0 {
-                return Err(MathError::NotPositive { what: "radius", index, value });
-            }
+            MathError::check_positive("radius", index, value)?;
             if value * MAX_RATIO < largest {
                 let (low, high) = (largest / MAX_RATIO, largest);
                 return Err(MathError::OutsideInterval { what: "radius", index, value, low, high });
             }
-        }
-        let length = frame.rotation.length();
-        if (length - 1.0).abs() > 1e-6 {
-            let (what, low, high) = ("quaternion length", 1.0 - 1e-6, 1.0 + 1e-6);
-            return Err(MathError::OutsideInterval { what, index: 0, value: length, low, high });
         }
         Ok(Self { frame: frame.renormalized(), radii })
     }
@@ -131,7 +124,7 @@ impl Surface for Ellipsoid {
     }
 
     fn closest(&self, target: DVec3) -> Result<ClosestOnSurface, MathError> {
-        let local = self.frame.inverse_transform_point(finite_point("target", target)?);
+        let local = self.frame.inverse_transform_point(MathError::check_vector("target", target)?);
         let m = closest_on_scaled_sphere(local, self.radii);
         let u = self.domain()[0].wrap(ops::atan2(m.y, m.x));
         let v = ops::atan2(m.z, ops::hypot(m.x, m.y));

@@ -2,7 +2,8 @@
 
 use super::{ClosestOnSurface, Surface};
 use crate::MathError;
-use crate::curve::{Domain, finite_point};
+use crate::curve::Domain;
+use crate::rotation::frame_across;
 use glam::DVec3;
 
 /// An infinite plane, origin + u U + v V.
@@ -24,9 +25,9 @@ impl Plane {
     /// # Errors
     /// A number that is not finite, or axes that are zero or parallel (sine of the angle below 1e-12).
     pub fn from_axes(origin: DVec3, u: DVec3, v: DVec3) -> Result<Self, MathError> {
-        finite_point("origin", origin)?;
-        finite_point("u axis", u)?;
-        finite_point("v axis", v)?;
+        MathError::check_vector("origin", origin)?;
+        MathError::check_vector("u axis", u)?;
+        MathError::check_vector("v axis", v)?;
         let what = "sine of the angle between the plane's axes";
         let (Some(u_unit), Some(v_unit)) = (u.try_normalize(), v.try_normalize()) else {
             return Err(MathError::NotPositive { what, index: 0, value: 0.0 });
@@ -45,19 +46,9 @@ impl Plane {
     /// # Errors
     /// A number that is not finite, or a normal without length.
     pub fn from_normal(origin: DVec3, normal: DVec3) -> Result<Self, MathError> {
-        finite_point("origin", origin)?;
-        finite_point("normal", normal)?;
-        let Some(normal) = normal.try_normalize() else {
-            return Err(MathError::NotPositive {
-                what: "length of normal",
-                index: 0,
-                value: normal.length(),
-            });
-        };
-        let (u, v) = normal.any_orthonormal_pair();
-        // glam does not say which way round the pair is.
-        let v = if u.cross(v).dot(normal) < 0.0 { -v } else { v };
-        Ok(Self { origin, u, v, normal })
+        MathError::check_vector("origin", origin)?;
+        let frame = frame_across(normal)?;
+        Ok(Self { origin, u: frame.x_axis, v: frame.y_axis, normal: frame.z_axis })
     }
 }
 
@@ -83,7 +74,7 @@ impl Surface for Plane {
     }
 
     fn closest(&self, target: DVec3) -> Result<ClosestOnSurface, MathError> {
-        let e = finite_point("target", target)? - self.origin;
+        let e = MathError::check_vector("target", target)? - self.origin;
         // Dual basis: U* = V × n / (U · (V × n)) has U* · U = 1 and U* · V = 0.
         let (u_dual, v_dual) = (self.v.cross(self.normal), self.normal.cross(self.u));
         let u = e.dot(u_dual) / self.u.dot(u_dual);

@@ -44,11 +44,7 @@ impl IterativeParams {
     /// # Errors
     /// [`MathError::NotPositive`] or [`MathError::NonFinite`] for the tolerance.
     pub fn validate(&self) -> Result<(), MathError> {
-        MathError::check_finite("tolerance", &[self.tolerance])?;
-        if self.tolerance <= 0.0 {
-            return Err(MathError::NotPositive { what: "tolerance", index: 0, value: self.tolerance });
-        }
-        Ok(())
+        MathError::check_positive("tolerance", 0, self.tolerance).map(drop)
     }
 
     fn limit(&self, n: usize) -> usize {

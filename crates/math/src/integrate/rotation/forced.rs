@@ -32,9 +32,10 @@
 //! `heavy_top_keeps_energy_under_both_methods`.
 
 use super::exponential::renormalize;
-use super::torque_free::{TorqueFreeBody, check_attitude, check_result};
+use super::torque_free::{TorqueFreeBody, check_result};
 use crate::MathError;
 use crate::integrate::IntegrateError;
+use crate::rotation::check_unit_quat;
 use crate::rotation::quat_exp;
 use glam::{DQuat, DVec3};
 
@@ -42,7 +43,7 @@ use glam::{DQuat, DVec3};
 type Torque<'a> = dyn FnMut(f64, DQuat, DVec3) -> DVec3 + 'a;
 
 fn check(q: DQuat, omega_body: DVec3, t: f64, dt: f64) -> Result<(), MathError> {
-    check_attitude(q)?;
+    check_unit_quat("attitude quaternion", q)?;
     MathError::check_finite("angular velocity", &omega_body.to_array())?;
     MathError::check_finite("time and step", &[t, dt])
 }

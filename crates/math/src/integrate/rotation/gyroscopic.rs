@@ -32,11 +32,8 @@
 use super::torque_free::{TorqueFreeBody, check_result};
 use crate::MathError;
 use crate::integrate::IntegrateError;
+use crate::rotation::{cross_matrix, cross_times_mat3};
 use glam::{DMat3, DQuat, DVec3};
-
-fn skew(v: DVec3) -> DMat3 {
-    DMat3::from_cols(DVec3::new(0.0, v.z, -v.y), DVec3::new(-v.z, 0.0, v.x), DVec3::new(v.y, -v.x, 0.0))
-}
 
 /// Body rates after `dt` seconds of free motion by implicit Euler, with `newton_steps` ≥ 1 (1 is usual).
 ///
@@ -58,7 +55,7 @@ pub fn implicit_gyroscopic(
     for _ in 0..newton_steps {
         let momentum = body.momentum_body(w);
         let residual = body.moments() * (w - omega_body) + w.cross(momentum) * dt;
-        let jacobian = inertia + (skew(w) * inertia - skew(momentum)) * dt;
+        let jacobian = inertia + (cross_times_mat3(w, inertia) - cross_matrix(momentum)) * dt;
         let determinant = jacobian.determinant();
         if determinant == 0.0 || !determinant.is_finite() {
             let domain = "finite and not 0";

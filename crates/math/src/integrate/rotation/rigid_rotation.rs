@@ -30,6 +30,7 @@
 
 use super::TorqueFreeBody;
 use crate::integrate::{Abort, SecondOrderSystem};
+use crate::rotation::quat_rate_world;
 use glam::{DQuat, DVec3};
 
 /// One body that turns under a torque; state (q, ω), seven numbers.
@@ -77,8 +78,7 @@ impl<F: FnMut(f64, DQuat, DVec3) -> DVec3> SecondOrderSystem for RigidRotation<F
     }
 
     fn position_rate(&mut self, q: &[f64], v: &[f64], q_dot: &mut [f64]) {
-        let rate = DQuat::from_xyzw(0.5 * v[0], 0.5 * v[1], 0.5 * v[2], 0.0) * DQuat::from_slice(q);
-        rate.write_to_slice(q_dot);
+        quat_rate_world(DQuat::from_slice(q), DVec3::from_slice(v)).write_to_slice(q_dot);
     }
 
     fn project(&mut self, q: &mut [f64]) {

@@ -51,7 +51,8 @@ use super::TorqueFreeArc;
 use super::exponential::{renormalize, rotate_body};
 use crate::MathError;
 use crate::integrate::IntegrateError;
-use crate::rotation::quat_exp;
+use crate::integrate::integrator::check_state;
+use crate::rotation::{check_unit_quat, quat_exp};
 use glam::{DQuat, DVec3};
 
 /// Largest λ dt of one series step, and below which three Gauss nodes suffice.
@@ -96,9 +97,8 @@ impl TorqueFreeBody {
     /// # Errors
     /// [`MathError`] for a moment that is not finite and positive.
     pub fn new(moments: DVec3) -> Result<Self, MathError> {
-        MathError::check_finite("principal moment", &moments.to_array())?;
-        if let Some(index) = (0..3).find(|i| moments[*i] <= 0.0) {
-            return Err(MathError::NotPositive { what: "principal moment", index, value: moments[index] });
+        for index in 0..3 {
+            MathError::check_positive("principal moment", index, moments[index])?;
         }
         let mut order = [0, 1, 2];
         order.sort_by(|i, j| moments[*i].total_cmp(&moments[*j]));
@@ -142,7 +142,7 @@ impl TorqueFreeBody {
     /// [`IntegrateError`] for input that is not finite, a quaternion that is not of unit length to 1e-6, or
     /// a result that overflows.
     pub fn step(&self, q: DQuat, omega_body: DVec3, dt: f64) -> Result<(DQuat, DVec3), IntegrateError> {
-        check_attitude(q)?;
+        check_unit_quat("attitude quaternion", q)?;
         MathError::check_finite("angular velocity", &omega_body.to_array())?;
         MathError::check_finite("step", &[dt])?;
         let (q, w) = self.step_unchecked(q, omega_body, dt)?;
@@ -289,24 +289,9 @@ fn attach(q: DQuat, u: DVec3, du: DVec3, theta: f64) -> DQuat {
     renormalize(q + change)
 }
 
-/// `Ok` for a finite quaternion of unit length.
-pub(super) fn check_attitude(q: DQuat) -> Result<(), MathError> {
-    MathError::check_finite("attitude quaternion", &q.to_array())?;
-    let length = q.length();
-    if (length - 1.0).abs() > 1e-6 {
-        let domain = "unit length within 1e-6";
-        return Err(MathError::OutOfDomain { what: "attitude quaternion length", value: length, domain });
-    }
-    Ok(())
-}
-
 /// `Ok` for a finite attitude (components 0 to 3) and finite rates (4 to 6).
 pub(super) fn check_result(q: DQuat, w: DVec3) -> Result<(), IntegrateError> {
-    let state = [q.x, q.y, q.z, q.w, w.x, w.y, w.z];
-    match state.iter().position(|x| !x.is_finite()) {
-        Some(index) => Err(IntegrateError::NonFinite { index, value: state[index], t: 0.0 }),
-        None => Ok(()),
-    }
+    check_state(0.0, &[q.x, q.y, q.z, q.w, w.x, w.y, w.z])
 }
 
 #[cfg(test)]

@@ -41,9 +41,10 @@
 //! `step_agrees_with_the_closed_form`, `separatrix_arc_is_the_hyperbolic_motion`.
 
 use super::TorqueFreeBody;
-use super::torque_free::{check_attitude, check_result};
+use super::torque_free::check_result;
 use crate::elliptic::{Jacobi, carlson_rf, carlson_rj};
 use crate::integrate::IntegrateError;
+use crate::rotation::check_unit_quat;
 use crate::{MathError, ops};
 use glam::{DMat3, DQuat, DVec3};
 
@@ -82,7 +83,7 @@ impl TorqueFreeArc {
     /// # Errors
     /// [`IntegrateError`] for input that is not finite or a quaternion that is not of unit length to 1e-6.
     pub fn new(body: &TorqueFreeBody, q: DQuat, omega_body: DVec3) -> Result<Self, IntegrateError> {
-        check_attitude(q)?;
+        check_unit_quat("attitude quaternion", q)?;
         MathError::check_finite("angular velocity", &omega_body.to_array())?;
         let q = q.normalize();
         let i = body.moments();
