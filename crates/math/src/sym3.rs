@@ -1,6 +1,9 @@
 //! Symmetric 3x3 matrices as six numbers: inertia tensors, their blocks, covariance.
 
-use crate::{MathError, small::Cholesky};
+use crate::{
+    MathError,
+    small::{Cholesky, checked_solution},
+};
 use glam::{DMat3, DVec3};
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -291,7 +294,8 @@ impl Sym3 {
     /// [`MathError::NonFinite`] for a bad entry, [`MathError::NotPositive`] with the pivot that is not.
     #[inline]
     pub fn solve(self, b: DVec3) -> Result<DVec3, MathError> {
-        Ok(DVec3::from_array(Cholesky::factor(&self.to_rows())?.solve(b.to_array())))
+        let x = Cholesky::factor(&self.to_rows())?.solve(b.to_array());
+        checked_solution(b.to_array(), x).map(DVec3::from_array)
     }
 
     /// Inverse of a positive definite matrix, by Cholesky.

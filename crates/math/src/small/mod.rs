@@ -110,6 +110,19 @@ pub(crate) fn check_finite<const N: usize>(a: &[[f64; N]; N]) -> Result<(), Math
     if probe == 0.0 { Ok(()) } else { MathError::check_finite("matrix entry", a.as_flattened()) }
 }
 
+/// The solution `x` if it is finite, else the error that names the number of `b` (or of `x`) that is not.
+#[inline]
+pub(crate) fn checked_solution<const N: usize>(b: [f64; N], x: [f64; N]) -> Result<[f64; N], MathError> {
+    // As in `check_finite`: one branch for all entries.
+    let probe = x.iter().fold(0.0, |s, x| s + x * 0.0);
+    if probe == 0.0 {
+        return Ok(x);
+    }
+    MathError::check_finite("right-hand side", &b)?;
+    MathError::check_finite("solution", &x)?;
+    Ok(x)
+}
+
 #[cfg(test)]
 pub(crate) mod samples {
     use super::{mul, transpose};

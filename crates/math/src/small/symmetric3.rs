@@ -29,6 +29,7 @@
 //! # Tested by
 //! `closed_form_agrees_with_lu`, `singular_and_bad_input_is_refused`.
 
+use super::checked_solution;
 use crate::{MathError, Sym3};
 use glam::DVec3;
 
@@ -59,7 +60,8 @@ pub fn inverse_symmetric3(s: Sym3) -> Result<Sym3, MathError> {
 /// [`MathError::Singular`] with the determinant, [`MathError::NonFinite`].
 #[inline]
 pub fn solve_symmetric3(s: Sym3, b: DVec3) -> Result<DVec3, MathError> {
-    Ok(inverse_symmetric3(s)? * b)
+    let x = inverse_symmetric3(s)? * b;
+    checked_solution(b.to_array(), x.to_array()).map(DVec3::from_array)
 }
 
 #[cfg(test)]

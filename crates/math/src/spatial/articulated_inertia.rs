@@ -81,6 +81,7 @@ impl ArticulatedInertia {
     /// [`MathError::NotPositive`] with the pivot of the block that is not definite, [`MathError::NonFinite`].
     #[inline]
     pub fn solve(&self, f: Force) -> Result<Motion, MathError> {
+        f.check()?;
         let h = self.coupling;
         let inverse = self.linear.inverse()?;
         // H M⁻¹, whose rows times the rows of H give the Schur complement.

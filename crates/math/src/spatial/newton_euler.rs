@@ -44,6 +44,7 @@ pub fn com_frame_acceleration(
     force: Force,
 ) -> Result<Motion, MathError> {
     MathError::check_positive("mass", 0, mass)?;
+    force.check()?;
     let gyroscopic = velocity.angular.cross(inertia * velocity.angular);
     Ok(Motion { angular: inertia.solve(force.moment - gyroscopic)?, linear: force.linear / mass })
 }

@@ -129,10 +129,11 @@ impl RigidInertia {
     /// The motion x with I x = f: acceleration for a force, velocity change for an impulse.
     ///
     /// # Errors
-    /// [`MathError::NotPositive`] for a mass or a Cholesky pivot of the central tensor.
+    /// [`MathError::NotPositive`] for a mass or a Cholesky pivot of the central tensor, [`MathError::NonFinite`].
     #[inline]
     pub fn solve(&self, f: Force) -> Result<Motion, MathError> {
         MathError::check_positive("mass", 0, self.mass)?;
+        f.check()?;
         let c = self.center_of_mass();
         let at_com = f.shifted(c);
         let angular = self.inertia().solve(at_com.moment)?;
