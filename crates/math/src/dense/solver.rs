@@ -130,10 +130,7 @@ impl LinearSolver {
     /// # Errors
     /// [`MathError::Negative`] below 0, [`MathError::NonFinite`].
     pub fn set_truncation(&mut self, truncation: f64) -> Result<(), MathError> {
-        MathError::check_finite("truncation", &[truncation])?;
-        if truncation < 0.0 {
-            return Err(MathError::Negative { what: "truncation", index: 0, value: truncation });
-        }
+        MathError::check_not_negative("truncation", 0, truncation)?;
         self.svd.truncation = truncation;
         Ok(())
     }
@@ -316,6 +313,7 @@ mod tests {
         assert_close!(x[1], 1.0, abs = 1e-12);
     }
 
+    // proves: DYN-108
     #[test]
     fn a_narrow_band_is_noticed() {
         let mut solver = LinearSolver::default();

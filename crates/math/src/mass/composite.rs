@@ -135,6 +135,7 @@ mod tests {
         }
     }
 
+    // proves: MIR-82
     #[test]
     fn densities_differ_per_part() {
         // A steel head on a wooden handle.

@@ -323,6 +323,33 @@ fn affine_images_transform_as_they_must() {
     }
 }
 
+// proves: MIR-81, FON-55
+#[test]
+fn mass_properties_equal_a_sum_over_tetrahedra_about_the_centre_of_mass() {
+    let mut random = SplitMix64(8);
+    for round in 0..200 {
+        let (mut vertices, faces) = icosphere(1 + round % 4);
+        // Bumpy, stretched, turned, and up to five metres away.
+        let pose = Pose::new(random.vec3(5.0), random.unit_quat());
+        let stretch = DVec3::new(random.range(0.5, 2.0), random.range(0.5, 2.0), random.range(0.5, 2.0));
+        for v in &mut vertices {
+            *v = pose.transform_point(*v * random.range(0.6, 1.4) * stretch);
+        }
+        let density = 3.0;
+        let body = solid_of(&vertices, &faces, Amount::Density(density)).unwrap();
+        // The oracle takes its centre from a first sum and its moments directly about that centre.
+        let first = tetrahedron_sum(&vertices, &faces, pose.translation);
+        let center = pose.translation + first.first / first.volume;
+        let t = tetrahedron_sum(&vertices, &faces, center);
+        let (s, p) = (t.squares * density, t.products * density);
+        let inertia = Sym3::new(s.y + s.z, s.z + s.x, s.x + s.y, -p.x, -p.z, -p.y);
+        assert_close!(body.mass, density * t.volume, rel = 1e-14);
+        assert!((body.center_of_mass - center).length() <= 1e-14, "{} {center}", body.center_of_mass);
+        let off = (body.inertia - inertia).max_abs() / inertia.max_abs();
+        assert!(off <= 1e-14, "round {round}: {off:e}");
+    }
+}
+
 #[test]
 fn a_ring_and_an_l_need_no_convexity() {
     let (n, inner, outer, h) = (400, 0.7, 1.0, 0.1);

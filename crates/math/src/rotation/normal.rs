@@ -115,6 +115,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_normal_of_any_length_has_the_frame_of_its_direction() {
+        let mut random = SplitMix64(84);
+        for exponent in [-300, -160, -3, 0, 5, 160, 300] {
+            for _ in 0..100 {
+                let n = random.unit_vec3();
+                let frame = frame_across(n * crate::ops::powi(10.0, exponent)).unwrap();
+                // The frame turns faster than the normal only where it jumps, at n_z = 0.
+                let same = frame.abs_diff_eq(frame_from_normal(n).unwrap(), 1e-14);
+                assert!(same || n.z.abs() < 1e-15, "{n} times 1e{exponent}");
+            }
+        }
+    }
+
     // proves: FON-03
     #[test]
     fn split_adds_up_and_is_tangential() {

@@ -237,6 +237,9 @@ fn points_and_vectors_go_to_world_and_back() {
             && (world - by_matrix).length() < 1e-15 * 2.0 * scale
             && (homogeneous.truncate() - world).length() < 1e-15 * 2.0 * scale
             && identity.abs_diff_eq(glam::DMat4::IDENTITY, 1e-14)
+            // Away from the origin the translation is known to rounding of its own size.
+            && (f * f.inverse()).to_mat4().abs_diff_eq(glam::DMat4::IDENTITY, 1e-15 * 2.0 * scale)
+            && (f.inverse() * f).to_mat4().abs_diff_eq(glam::DMat4::IDENTITY, 1e-15 * 2.0 * scale)
             && left.abs_diff_eq(right, 1e-15 * 4.0 * span)
     }
     check(127, 20_000, property as fn(AnyPose, AnyPose, AnyPose, Vector) -> bool);
