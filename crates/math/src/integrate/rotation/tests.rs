@@ -3,18 +3,13 @@ use crate::elliptic::complete_k;
 use crate::integrate::{
     AdaptiveParams, DormandPrince, IntegrateError, Integrator, OdeScratch, Rk4, SecondOrder,
 };
-use crate::rotation::quat_exp;
+use crate::rotation::{quat_exp, rotation_angle as angle};
 use crate::testkit::{SpdInertia, SplitMix64, UnitQuat, UnitVec, Vector, check};
 use crate::{assert_close, ops};
 use glam::{DMat3, DQuat, DVec3};
 
 fn body(x: f64, y: f64, z: f64) -> TorqueFreeBody {
     TorqueFreeBody::new(DVec3::new(x, y, z)).unwrap()
-}
-
-/// Angle between two attitudes, the same for q and −q.
-fn angle(a: DQuat, b: DQuat) -> f64 {
-    2.0 * ops::asin((a.conjugate() * b).xyz().length().min(1.0))
 }
 
 /// Attitude and body rates by Dormand-Prince on the quaternion equations: shares no formula with the rest.
