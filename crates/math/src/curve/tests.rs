@@ -187,6 +187,19 @@ fn c_spline_passes_through_its_points_smoothly() {
 }
 
 #[test]
+fn a_circle_turns_counter_clockwise_about_its_normal() {
+    let mut random = SplitMix64(7);
+    for _ in 0..200 {
+        let (center, normal, radius) = (random.vec3(3.0), random.vec3(3.0), random.range(0.1, 3.0));
+        let circle = Circle::new(center, normal, radius).unwrap();
+        let s = random.range(-7.0, 7.0);
+        // Angle as parameter: speed ω × r with ω the unit normal.
+        let expected = normal.normalize().cross(circle.point(s) - center);
+        assert!((circle.derivative(s) - expected).length() < 1e-14 * (1.0 + radius));
+    }
+}
+
+#[test]
 fn circle_closest_handles_its_axis_and_wraps() {
     let circle = Circle::new(DVec3::ONE, DVec3::new(0.0, 0.0, 2.0), 2.0).unwrap();
     let on_axis = circle.closest(DVec3::new(1.0, 1.0, 5.0)).unwrap();
