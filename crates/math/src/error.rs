@@ -221,13 +221,14 @@ impl MathError {
     /// [`MathError::NonFinite`] or [`MathError::NotPositive`], with the index given.
     #[inline]
     pub fn check_positive(what: &'static str, index: usize, value: f64) -> Result<f64, MathError> {
-        if !value.is_finite() {
-            return Err(MathError::NonFinite { what, index, value });
+        if value > 0.0 && value < f64::INFINITY {
+            return Ok(value);
         }
-        if value <= 0.0 {
-            return Err(MathError::NotPositive { what, index, value });
-        }
-        Ok(value)
+        Err(if value.is_finite() {
+            MathError::NotPositive { what, index, value }
+        } else {
+            MathError::NonFinite { what, index, value }
+        })
     }
 
     /// The number itself if it is finite and not below zero.

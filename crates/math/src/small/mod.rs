@@ -115,9 +115,12 @@ pub(crate) fn check_finite<const N: usize>(a: &[[f64; N]; N]) -> Result<(), Math
 pub(crate) fn checked_solution<const N: usize>(b: [f64; N], x: [f64; N]) -> Result<[f64; N], MathError> {
     // As in `check_finite`: one branch for all entries.
     let probe = x.iter().fold(0.0, |s, x| s + x * 0.0);
-    if probe == 0.0 {
-        return Ok(x);
-    }
+    if probe == 0.0 { Ok(x) } else { name_not_finite(b, x) }
+}
+
+/// The slow half of [`checked_solution`].
+#[cold]
+fn name_not_finite<const N: usize>(b: [f64; N], x: [f64; N]) -> Result<[f64; N], MathError> {
     MathError::check_finite("right-hand side", &b)?;
     MathError::check_finite("solution", &x)?;
     Ok(x)

@@ -33,7 +33,10 @@
 //! `eliminated_joint_direction_carries_no_force`.
 
 use super::{Force, Motion, transform::blocks};
-use crate::{MathError, Sym3, small::Mat6};
+use crate::{
+    MathError, Sym3,
+    small::{Cholesky, Mat6, checked_solution},
+};
 use glam::{DMat3, DVec3};
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -81,15 +84,16 @@ impl ArticulatedInertia {
     /// [`MathError::NotPositive`] with the pivot of the block that is not definite, [`MathError::NonFinite`].
     #[inline]
     pub fn solve(&self, f: Force) -> Result<Motion, MathError> {
-        f.check()?;
         let h = self.coupling;
         let inverse = self.linear.inverse()?;
         // H M⁻¹, whose rows times the rows of H give the Schur complement.
         let hm = DMat3::from_cols(h * inverse.col_x(), h * inverse.col_y(), h * inverse.col_z());
         let schur = self.angular - Sym3::from_mat3(hm * h.transpose());
-        let angular = schur.solve(f.moment - hm * f.linear)?;
+        let factors = Cholesky::factor(&schur.to_rows())?;
+        let angular = DVec3::from_array(factors.solve((f.moment - hm * f.linear).to_array()));
         let transposed = DVec3::new(h.x_axis.dot(angular), h.y_axis.dot(angular), h.z_axis.dot(angular));
-        Ok(Motion { angular, linear: inverse * (f.linear - transposed) })
+        let x = Motion { angular, linear: inverse * (f.linear - transposed) };
+        checked_solution(f.to_array(), x.to_array()).map(Motion::from_array)
     }
 
     /// All 36 entries, angular first.
@@ -165,7 +169,7 @@ impl Mul<Motion> for ArticulatedInertia {
 mod tests {
     use super::*;
     use crate::{
-        small::{Cholesky, Lu, mul_vec, samples},
+        small::{Lu, mul_vec, samples},
         spatial::RigidInertia,
         testkit::SplitMix64,
     };

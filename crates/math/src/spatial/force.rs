@@ -1,6 +1,5 @@
 //! Force vectors: wrenches, impulses and momenta.
 
-use crate::MathError;
 use glam::DVec3;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -37,14 +36,6 @@ impl Force {
     #[must_use]
     pub const fn to_array(self) -> [f64; 6] {
         [self.moment.x, self.moment.y, self.moment.z, self.linear.x, self.linear.y, self.linear.z]
-    }
-
-    /// `Ok` if all six numbers are finite, by one branch.
-    #[inline]
-    pub(super) fn check(self) -> Result<(), MathError> {
-        let numbers = self.to_array();
-        let probe = numbers.iter().fold(0.0, |s, x| s + x * 0.0);
-        if probe == 0.0 { Ok(()) } else { MathError::check_finite("force entry", &numbers) }
     }
 
     /// True if all six numbers are finite.

@@ -30,7 +30,11 @@
 //! `both_frames_give_the_same_acceleration`, `forces_undo_accelerations`.
 
 use super::{Force, Motion};
-use crate::{MathError, Sym3};
+use crate::{
+    MathError, Sym3,
+    small::{Cholesky, checked_solution},
+};
+use glam::DVec3;
 
 /// (α; a) in world axes at the centre of mass; `inertia` is the world tensor R I Rᵀ, kg·m², `mass` in kg.
 ///
@@ -44,9 +48,11 @@ pub fn com_frame_acceleration(
     force: Force,
 ) -> Result<Motion, MathError> {
     MathError::check_positive("mass", 0, mass)?;
-    force.check()?;
     let gyroscopic = velocity.angular.cross(inertia * velocity.angular);
-    Ok(Motion { angular: inertia.solve(force.moment - gyroscopic)?, linear: force.linear / mass })
+    let factors = Cholesky::factor(&inertia.to_rows())?;
+    let angular = DVec3::from_array(factors.solve((force.moment - gyroscopic).to_array()));
+    let x = Motion { angular, linear: force.linear / mass };
+    checked_solution(force.to_array(), x.to_array()).map(Motion::from_array)
 }
 
 /// The wrench at the centre of mass, world axes, that makes the acceleration (α; a).
@@ -90,7 +96,6 @@ mod tests {
         spatial::{RigidInertia, SpatialTransform},
         testkit::{SpdInertia, SplitMix64, UnitQuat, Vector, check},
     };
-    use glam::DVec3;
 
     // proves: CLI-20
     #[test]

@@ -32,7 +32,12 @@
 //! `sum_is_the_inertia_of_the_union`.
 
 use super::{ArticulatedInertia, Force, Motion, transform::blocks};
-use crate::{MathError, Sym3, mass::check_body, rotation::cross_matrix, small::Mat6};
+use crate::{
+    MathError, Sym3,
+    mass::check_body,
+    rotation::cross_matrix,
+    small::{Cholesky, Mat6, checked_solution},
+};
 use glam::{DMat3, DVec3};
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -133,11 +138,12 @@ impl RigidInertia {
     #[inline]
     pub fn solve(&self, f: Force) -> Result<Motion, MathError> {
         MathError::check_positive("mass", 0, self.mass)?;
-        f.check()?;
         let c = self.center_of_mass();
         let at_com = f.shifted(c);
-        let angular = self.inertia().solve(at_com.moment)?;
-        Ok(Motion { angular, linear: f.linear / self.mass }.shifted(-c))
+        let factors = Cholesky::factor(&self.inertia().to_rows())?;
+        let angular = DVec3::from_array(factors.solve(at_com.moment.to_array()));
+        let x = Motion { angular, linear: f.linear / self.mass }.shifted(-c);
+        checked_solution(f.to_array(), x.to_array()).map(Motion::from_array)
     }
 
     /// All 36 entries, angular first.
@@ -220,7 +226,7 @@ mod tests {
     use super::*;
     use crate::{
         assert_close,
-        small::{Cholesky, mul_vec},
+        small::mul_vec,
         testkit::{SpdInertia, SplitMix64, UnitQuat, Vector, check},
     };
 
