@@ -22,7 +22,8 @@
 //! | several of these | [`combine`], after [`MassProperties::transformed`] |
 //!
 //! Results are about the centre of mass, in the axes of the input. [`MassProperties::principal`] gives the
-//! pose of the principal frame, which is the body frame inside the engine.
+//! pose of the principal frame, which is the body frame inside the engine. `RigidInertia::from` makes a
+//! [`RigidInertia`](crate::spatial::RigidInertia) of them, `MassProperties::try_from` goes back.
 
 mod composite;
 mod error;
