@@ -34,6 +34,16 @@ pub enum LcpError {
         /// The number.
         value: f64,
     },
+    /// A number that must be positive is not.
+    #[error("{what} {index} must be positive, got {value}")]
+    NotPositive {
+        /// Which slice.
+        what: &'static str,
+        /// Position in it.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
     /// The solver needs a symmetric matrix.
     #[error(
         "matrix is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {difference:e}"

@@ -1,0 +1,124 @@
+//! Loops over contiguous numbers that all solvers share, written so that the compiler vectorises them.
+//!
+//! The order of every sum is fixed by the code, so results do not depend on the target's vector width.
+
+/// aᵀb over the shorter of the two.
+#[inline]
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0_f64; 8];
+    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
+    let tail: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a8.zip(b8) {
+        for l in 0..8 {
+            lanes[l] += x[l] * y[l];
+        }
+    }
+    let half = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
+    ((half[0] + half[2]) + (half[1] + half[3])) + tail
+}
+
+/// y += s x.
+#[inline]
+pub(crate) fn axpy(y: &mut [f64], s: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += s * x;
+    }
+}
+
+/// y += Σ_k `s_k` · row k of `a`, where row k starts at k·`stride` and has `y.len()` numbers.
+///
+/// Four rows at a time: y is read and written once for each four.
+#[inline]
+pub(crate) fn combine_rows(y: &mut [f64], a: &[f64], stride: usize, s: &[f64]) {
+    let n = y.len();
+    let mut k = 0;
+    while k + 4 <= s.len() {
+        let r0 = &a[k * stride..][..n];
+        let r1 = &a[(k + 1) * stride..][..n];
+        let r2 = &a[(k + 2) * stride..][..n];
+        let r3 = &a[(k + 3) * stride..][..n];
+        let (s0, s1, s2, s3) = (s[k], s[k + 1], s[k + 2], s[k + 3]);
+        for i in 0..n {
+            y[i] += (s0 * r0[i] + s1 * r1[i]) + (s2 * r2[i] + s3 * r3[i]);
+        }
+        k += 4;
+    }
+    while k < s.len() {
+        axpy(y, s[k], &a[k * stride..][..n]);
+        k += 1;
+    }
+}
+
+/// `out_i` = row i of `a` · x, where row i starts at i·`stride`.
+#[inline]
+pub(crate) fn rows_times(out: &mut [f64], a: &[f64], stride: usize, x: &[f64]) {
+    let n = x.len();
+    let mut i = 0;
+    while i + 4 <= out.len() {
+        let rows: [&[f64]; 4] = std::array::from_fn(|k| &a[(i + k) * stride..][..n]);
+        let mut lanes = [[0.0_f64; 4]; 4];
+        let whole = n / 4 * 4;
+        for c in (0..whole).step_by(4) {
+            let x4 = &x[c..c + 4];
+            for (acc, row) in lanes.iter_mut().zip(rows) {
+                let r4 = &row[c..c + 4];
+                for l in 0..4 {
+                    acc[l] += r4[l] * x4[l];
+                }
+            }
+        }
+        for (k, (acc, row)) in lanes.iter().zip(rows).enumerate() {
+            let tail: f64 = row[whole..].iter().zip(&x[whole..]).map(|(a, b)| a * b).sum();
+            out[i + k] = ((acc[0] + acc[2]) + (acc[1] + acc[3])) + tail;
+        }
+        i += 4;
+    }
+    while i < out.len() {
+        out[i] = dot(&a[i * stride..][..n], x);
+        i += 1;
+    }
+}
+
+/// Largest |x|; 0 for nothing.
+#[inline]
+pub(crate) fn max_abs(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, v| m.max(v.abs()))
+}
+
+/// Makes `v` at least `len` long without ever shrinking it, so that a workspace keeps its memory.
+#[inline]
+pub(crate) fn grow<T: Clone + Default>(v: &mut Vec<T>, len: usize) {
+    if v.len() < len {
+        v.resize(len, T::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fast_loops_equal_the_plain_sums_for_every_remainder() {
+        for n in 0..19_usize {
+            for m in 0..7_usize {
+                let stride = n + 2;
+                let a: Vec<f64> = (0..m * stride + n).map(|k| ((k * 7 + 3) % 11) as f64 - 5.0).collect();
+                let x: Vec<f64> = (0..n).map(|k| ((k * 5 + 1) % 7) as f64 - 3.0).collect();
+                let s: Vec<f64> = (0..m).map(|k| k as f64 - 2.0).collect();
+                let mut out = vec![0.0; m];
+                rows_times(&mut out, &a, stride, &x);
+                let mut y = x.clone();
+                combine_rows(&mut y, &a, stride, &s);
+                for i in 0..m {
+                    let plain: f64 = (0..n).map(|j| a[i * stride + j] * x[j]).sum();
+                    assert_eq!(out[i], plain, "row {i} of {m} x {n}");
+                    assert_eq!(dot(&a[i * stride..][..n], &x), plain);
+                }
+                for j in 0..n {
+                    let plain: f64 = (0..m).map(|i| s[i] * a[i * stride + j]).sum::<f64>() + x[j];
+                    assert_eq!(y[j], plain, "column {j} of {m} x {n}");
+                }
+            }
+        }
+    }
+}
