@@ -268,7 +268,7 @@ fn tolerances_are_needed_and_suffice() {
 #[test]
 fn bad_starts_are_errors_with_index_and_value() {
     let problem = LcpProblem::new(&[1.0, 0.0, 0.0, 1.0], &[-1.0, -1.0]).unwrap();
-    let mut run = |start: Start<'_>| {
+    let run = |start: Start<'_>| {
         let mut z = [0.0; 2];
         lemke(&problem, &LemkeParams::default(), start, &mut LemkeWorkspace::default(), &mut z)
             .unwrap_err()

@@ -75,6 +75,9 @@ pub(super) struct Basis {
     pub(super) slack_delta: Vec<f64>,
     /// Column of the entering z.
     pub(super) entering: Vec<f64>,
+    /// Line of each variable in a tableau where the entering variable takes the line of the leaving one:
+    /// z by column, then the artificial variable, then w by row.
+    line: Vec<u32>,
     scratch: Vec<f64>,
     border: Vec<f64>,
 }
@@ -97,6 +100,23 @@ impl Basis {
             grow(v, n + 1);
             v[..=n].fill(NONE);
         }
+        grow(&mut self.line, 2 * n + 1);
+        for (k, line) in self.line[n + 1..=2 * n].iter_mut().enumerate() {
+            *line = k as u32;
+        }
+    }
+
+    fn line_at(&self, var: Var) -> usize {
+        match var {
+            Var::Z(column) => column as usize,
+            Var::Artificial => self.n,
+            Var::W(row) => self.n + 1 + row as usize,
+        }
+    }
+
+    /// Line of the basic variable at a place.
+    pub(super) fn line(&self, place: Place) -> u32 {
+        self.line[self.line_at(self.var(place))]
     }
 
     /// Rows of the problem.
@@ -205,6 +225,8 @@ impl Basis {
 
     /// Exchanges the entering variable with the basic one at `leaving`; its value becomes `step`.
     pub(super) fn pivot(&mut self, entering: Var, leaving: Place, step: f64) {
+        let at = self.line_at(entering);
+        self.line[at] = self.line(leaving);
         match (entering, leaving) {
             (Var::W(s), Place::Row(l)) => self.row_for_row(s, l, step),
             (Var::W(s), Place::Slot(p)) => self.shrink(s, p as usize, step),

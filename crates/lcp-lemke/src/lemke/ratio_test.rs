@@ -78,7 +78,7 @@ pub(super) fn ratio_test(basis: &Basis, params: &LemkeParams, ties: &mut Vec<(Pl
     if ties.len() > 1 {
         match params.tie_rule {
             TieRule::Lexicographic => lexicographic(basis, params.tie_tolerance, ties),
-            TieRule::FirstIndex => ties.sort_by_key(|(place, _)| order(basis, *place)),
+            TieRule::FirstIndex => ties.sort_by_key(|(place, _)| basis.line(*place)),
         }
     }
     let first_index = params.tie_rule == TieRule::FirstIndex;
@@ -88,14 +88,6 @@ pub(super) fn ratio_test(basis: &Basis, params: &LemkeParams, ties: &mut Vec<(Pl
         ties.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?
     };
     Some(Leaving { place, step: theta })
-}
-
-/// Position of a basic variable in a tableau that keeps every variable in its row.
-fn order(basis: &Basis, place: Place) -> u32 {
-    match place {
-        Place::Row(row) => row,
-        Place::Slot(slot) => basis.active_row[slot as usize],
-    }
 }
 
 fn lexicographic(basis: &Basis, tolerance: f64, ties: &mut Vec<(Place, f64)>) {
