@@ -3,19 +3,11 @@
 //! Everything is drawn from a [`SplitMix64`], so a seed names a problem. Contact problems are those of rigid
 //! bodies with unit-size random masses; lengths in m, velocities in m/s, impulses in N·s.
 
+pub use crate::text::OwnedLcp;
 use sim_math::glam::{DMat3, DVec3};
 use sim_math::ops;
 use sim_math::testkit::SplitMix64;
 use sim_traits::testkit::lcp::Family as Basic;
-
-/// A problem that owns its numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OwnedLcp {
-    /// Matrix, row-major.
-    pub m: Vec<f64>,
-    /// Right-hand side.
-    pub q: Vec<f64>,
-}
 
 /// Random families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

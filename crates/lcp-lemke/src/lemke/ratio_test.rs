@@ -24,7 +24,7 @@
 //! `kostreva_cycles_without_the_lexicographic_rule`, `tolerances_are_needed_and_suffice`.
 
 use super::LemkeParams;
-use super::basis::{Basis, NONE, Place};
+use crate::basis::{Basis, NONE, Place};
 use crate::kernels::max_abs;
 
 /// How ties of the minimum ratio test are broken.

@@ -27,7 +27,7 @@
 //! `known_vectors_with_their_pivot_counts`, `lemke_conforms`, `lemke_equals_enumeration`.
 
 use super::TieRule;
-use super::basis::{Basis, Place, Var};
+use crate::basis::{Basis, Place, Var};
 use super::ratio_test::ratio_test;
 use crate::certificate::Certificate;
 use crate::kernels::{grow, max_abs};
@@ -157,7 +157,7 @@ impl LemkeWorkspace {
         ws
     }
 
-    fn reserve(&mut self, n: usize) {
+    pub(crate) fn reserve(&mut self, n: usize) {
         self.basis.reset(n);
         for v in
             [&mut self.q, &mut self.cover, &mut self.trial, &mut self.ray_point, &mut self.ray_direction]
@@ -227,7 +227,7 @@ impl LemkeWorkspace {
 }
 
 /// Column `s` of R M C.
-pub(super) fn scaled_column(problem: &LcpProblem<'_>, scaling: &Scaling, s: usize, out: &mut [f64]) {
+pub(crate) fn scaled_column(problem: &LcpProblem<'_>, scaling: &Scaling, s: usize, out: &mut [f64]) {
     let n = problem.len();
     let column = problem.m()[s..].iter().step_by(n);
     if scaling.active {

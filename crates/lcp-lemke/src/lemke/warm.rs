@@ -19,7 +19,7 @@
 //! # Tested by
 //! `warm_start_on_the_same_problem_needs_no_pivot`, `warm_start_finds_the_solution_of_a_changed_problem`.
 
-use super::basis::{Place, Var};
+use crate::basis::{Place, Var};
 use super::solve::{LemkeParams, LemkeWorkspace, scaled_column};
 use crate::certificate::Certificate;
 use sim_traits::LcpProblem;
@@ -79,7 +79,7 @@ pub(super) fn start(
         }
     }
     for v in &mut ws.basis.active_row[..m] {
-        *v = super::basis::NONE;
+        *v = crate::basis::NONE;
     }
     build_path_start(problem, guess, ws)
 }
@@ -122,7 +122,7 @@ fn build_path_start(problem: &LcpProblem<'_>, guess: &[f64], ws: &mut LemkeWorks
         }
     }
     for (i, x) in basis.slack[..n].iter().enumerate() {
-        if basis.row_active[i] == super::basis::NONE && *x <= worst.1 {
+        if basis.row_active[i] == crate::basis::NONE && *x <= worst.1 {
             worst = (Place::Row(i as u32), *x);
         }
     }

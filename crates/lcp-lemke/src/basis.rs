@@ -34,11 +34,11 @@
 use crate::kernels::{axpy, combine_rows, grow, max_abs, rows_times};
 
 /// No position.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A variable: z of a column, w of a row, or the artificial one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Var {
+pub(crate) enum Var {
     Z(u32),
     W(u32),
     Artificial,
@@ -46,35 +46,35 @@ pub(super) enum Var {
 
 /// Where a basic variable sits: a slot of the block, or the row of a basic w.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Slot(u32),
     Row(u32),
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Basis {
+pub(crate) struct Basis {
     n: usize,
     /// Size of the block.
-    pub(super) len: usize,
+    pub(crate) len: usize,
     stride: usize,
-    pub(super) kinv: Vec<f64>,
-    pub(super) columns: Vec<f64>,
+    pub(crate) kinv: Vec<f64>,
+    pub(crate) columns: Vec<f64>,
     /// Column index of each slot, `n` for the artificial variable.
-    pub(super) slot_column: Vec<u32>,
+    pub(crate) slot_column: Vec<u32>,
     /// Slot of each column (`n` for the artificial variable) or [`NONE`].
-    pub(super) column_slot: Vec<u32>,
+    pub(crate) column_slot: Vec<u32>,
     /// Row of each active position.
-    pub(super) active_row: Vec<u32>,
+    pub(crate) active_row: Vec<u32>,
     /// Active position of each row or [`NONE`].
-    pub(super) row_active: Vec<u32>,
+    pub(crate) row_active: Vec<u32>,
     /// Values of the slots and of all w (0 in active rows).
-    pub(super) value: Vec<f64>,
-    pub(super) slack: Vec<f64>,
+    pub(crate) value: Vec<f64>,
+    pub(crate) slack: Vec<f64>,
     /// Rates for the entering variable.
-    pub(super) delta: Vec<f64>,
-    pub(super) slack_delta: Vec<f64>,
+    pub(crate) delta: Vec<f64>,
+    pub(crate) slack_delta: Vec<f64>,
     /// Column of the entering z.
-    pub(super) entering: Vec<f64>,
+    pub(crate) entering: Vec<f64>,
     /// Line of each variable in a tableau where the entering variable takes the line of the leaving one:
     /// z by column, then the artificial variable, then w by row.
     line: Vec<u32>,
@@ -84,7 +84,7 @@ pub(super) struct Basis {
 
 impl Basis {
     /// Makes room for `n` rows and starts with all w basic.
-    pub(super) fn reset(&mut self, n: usize) {
+    pub(crate) fn reset(&mut self, n: usize) {
         self.n = n;
         self.len = 0;
         self.stride = n + 1;
@@ -115,12 +115,12 @@ impl Basis {
     }
 
     /// Line of the basic variable at a place.
-    pub(super) fn line(&self, place: Place) -> u32 {
+    pub(crate) fn line(&self, place: Place) -> u32 {
         self.line[self.line_at(self.var(place))]
     }
 
     /// Rows of the problem.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.n
     }
 
@@ -132,13 +132,13 @@ impl Basis {
 
     /// Slot of the artificial variable, if it is basic.
     #[inline]
-    pub(super) fn artificial(&self) -> Option<usize> {
+    pub(crate) fn artificial(&self) -> Option<usize> {
         let slot = self.column_slot[self.n];
         (slot != NONE).then_some(slot as usize)
     }
 
     /// The variable at a place.
-    pub(super) fn var(&self, place: Place) -> Var {
+    pub(crate) fn var(&self, place: Place) -> Var {
         match place {
             Place::Row(row) => Var::W(row),
             Place::Slot(slot) => match self.slot_column[slot as usize] {
@@ -149,7 +149,7 @@ impl Basis {
     }
 
     /// Adds a column and a row without touching `kinv`; [`Basis::refactor`] must follow.
-    pub(super) fn push_raw(&mut self, column: u32, row: u32, fill: impl FnOnce(&mut [f64])) {
+    pub(crate) fn push_raw(&mut self, column: u32, row: u32, fill: impl FnOnce(&mut [f64])) {
         let slot = self.len;
         fill(&mut self.columns[slot * self.n..][..self.n]);
         self.slot_column[slot] = column;
@@ -160,7 +160,7 @@ impl Basis {
     }
 
     /// Rates when z with the column in `entering` grows; returns the error seen in the active rows.
-    pub(super) fn rates_of_z(&mut self) -> f64 {
+    pub(crate) fn rates_of_z(&mut self) -> f64 {
         let m = self.len;
         for c in 0..m {
             self.scratch[c] = self.entering[self.active_row[c] as usize];
@@ -175,7 +175,7 @@ impl Basis {
     }
 
     /// Rates when the w of an active row grows; returns the error seen in the active rows.
-    pub(super) fn rates_of_w(&mut self, row: u32) -> f64 {
+    pub(crate) fn rates_of_w(&mut self, row: u32) -> f64 {
         let (m, c) = (self.len, self.row_active[row as usize]);
         for slot in 0..m {
             self.delta[slot] = self.kinv[slot * self.stride + c as usize];
@@ -210,7 +210,7 @@ impl Basis {
     }
 
     /// Moves along the rates by `step`; returns the smallest basic value.
-    pub(super) fn advance(&mut self, step: f64) -> f64 {
+    pub(crate) fn advance(&mut self, step: f64) -> f64 {
         let mut worst = f64::INFINITY;
         for (x, d) in self.value[..self.len].iter_mut().zip(&self.delta) {
             *x += step * d;
@@ -224,7 +224,7 @@ impl Basis {
     }
 
     /// Exchanges the entering variable with the basic one at `leaving`; its value becomes `step`.
-    pub(super) fn pivot(&mut self, entering: Var, leaving: Place, step: f64) {
+    pub(crate) fn pivot(&mut self, entering: Var, leaving: Place, step: f64) {
         let at = self.line_at(entering);
         self.line[at] = self.line(leaving);
         match (entering, leaving) {
@@ -339,7 +339,7 @@ impl Basis {
     }
 
     /// K⁻¹ from scratch by Gauss-Jordan elimination with row pivoting; false if K is singular.
-    pub(super) fn refactor(&mut self) -> bool {
+    pub(crate) fn refactor(&mut self) -> bool {
         let (m, stride) = (self.len, self.stride);
         // K has rows by active position and columns by slot; its inverse comes out as rows by slot.
         for c in 0..m {
@@ -394,7 +394,7 @@ impl Basis {
     }
 
     /// Values of all basic variables from `q`, with one step of refinement.
-    pub(super) fn recompute_values(&mut self, q: &[f64]) {
+    pub(crate) fn recompute_values(&mut self, q: &[f64]) {
         let m = self.len;
         self.value[..m].fill(0.0);
         for _ in 0..2 {
@@ -418,7 +418,7 @@ impl Basis {
 
     /// Entry (`place`, `row`) of the full basis inverse: the rate of a basic variable in `q_row`.
     /// `row` must be active.
-    pub(super) fn inverse_entry(&self, place: Place, row: u32) -> f64 {
+    pub(crate) fn inverse_entry(&self, place: Place, row: u32) -> f64 {
         let c = self.row_active[row as usize] as usize;
         match place {
             Place::Slot(slot) => -self.kinv[slot as usize * self.stride + c],
@@ -433,7 +433,7 @@ impl Basis {
     }
 
     /// ‖K K⁻¹ − 1‖∞ entrywise: how good the updated inverse is.
-    pub(super) fn inverse_error(&self) -> f64 {
+    pub(crate) fn inverse_error(&self) -> f64 {
         let m = self.len;
         let mut worst = 0.0_f64;
         for a in 0..m {
