@@ -31,7 +31,10 @@
 //! # Tested by
 //! `updated_inverse_equals_a_fresh_one`, `each_kind_of_pivot_updates_the_inverse`.
 
-use crate::kernels::{axpy, combine_rows, grow, max_abs, rows_times};
+use crate::kernels::{advance, axpy, combine_rows, grow, larger, max_abs, rows_times};
+
+/// Rates with a larger relative error get a step of refinement.
+const REFINE_ERROR: f64 = 1e-11;
 
 /// No position.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -193,9 +196,9 @@ impl Basis {
             let wanted = if c as u32 == entering { 1.0 } else { 0.0 };
             let e = self.slack_delta[self.active_row[c] as usize] - wanted;
             self.scratch[c] = e;
-            error = error.max(e.abs());
+            error = larger(error, e.abs());
         }
-        if error > 1e-13 * max_abs(&self.delta[..m]).max(1.0) {
+        if error > REFINE_ERROR * max_abs(&self.delta[..m]).max(1.0) {
             rows_times(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
             for b in &mut self.border[..m] {
                 *b = -*b;
@@ -211,16 +214,9 @@ impl Basis {
 
     /// Moves along the rates by `step`; returns the smallest basic value.
     pub(crate) fn advance(&mut self, step: f64) -> f64 {
-        let mut worst = f64::INFINITY;
-        for (x, d) in self.value[..self.len].iter_mut().zip(&self.delta) {
-            *x += step * d;
-            worst = worst.min(*x);
-        }
-        for (x, d) in self.slack[..self.n].iter_mut().zip(&self.slack_delta) {
-            *x += step * d;
-            worst = worst.min(*x);
-        }
-        worst
+        let (m, n) = (self.len, self.n);
+        let worst = advance(&mut self.value[..m], step, &self.delta[..m]);
+        worst.min(advance(&mut self.slack[..n], step, &self.slack_delta[..n]))
     }
 
     /// Exchanges the entering variable with the basic one at `leaving`; its value becomes `step`.
@@ -395,9 +391,14 @@ impl Basis {
 
     /// Values of all basic variables from `q`, with one step of refinement.
     pub(crate) fn recompute_values(&mut self, q: &[f64]) {
+        self.value[..self.len].fill(0.0);
+        self.refine_values(q, 2);
+    }
+
+    /// Steps of refinement from the present values.
+    pub(crate) fn refine_values(&mut self, q: &[f64], steps: u32) {
         let m = self.len;
-        self.value[..m].fill(0.0);
-        for _ in 0..2 {
+        for _ in 0..steps {
             self.slack_from_values(q);
             for c in 0..m {
                 self.scratch[c] = self.slack[self.active_row[c] as usize];

@@ -124,6 +124,30 @@ impl Lu {
     }
 }
 
+/// aᵀb for four b at once.
+#[inline]
+fn dot4(a: &[f64], b0: &[f64], b1: &[f64], b2: &[f64], b3: &[f64]) -> [f64; 4] {
+    let n = a.len();
+    let rows = [&b0[..n], &b1[..n], &b2[..n], &b3[..n]];
+    let mut lanes = [[0.0_f64; 4]; 4];
+    let whole = n / 4 * 4;
+    for c in (0..whole).step_by(4) {
+        let a4 = &a[c..c + 4];
+        for (acc, row) in lanes.iter_mut().zip(rows) {
+            let r4 = &row[c..c + 4];
+            for l in 0..4 {
+                acc[l] += r4[l] * a4[l];
+            }
+        }
+    }
+    let mut sums = [0.0; 4];
+    for ((sum, acc), row) in sums.iter_mut().zip(&lanes).zip(rows) {
+        let tail: f64 = row[whole..].iter().zip(&a[whole..]).map(|(a, b)| a * b).sum();
+        *sum = ((acc[0] + acc[2]) + (acc[1] + acc[3])) + tail;
+    }
+    sums
+}
+
 /// Cholesky factor of one symmetric positive definite matrix.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cholesky {
@@ -141,20 +165,45 @@ impl Cholesky {
     pub(crate) fn factor(&mut self, n: usize, mut row: impl FnMut(usize, &mut [f64])) -> bool {
         self.n = n;
         self.reserve(n);
-        for i in 0..n {
-            let (above, rest) = self.l.split_at_mut(i * n);
-            let current = &mut rest[..=i];
-            row(i, current);
-            let diagonal = current[i];
-            for j in 0..i {
-                let other = &above[j * n..][..=j];
-                current[j] = (current[j] - dot(&current[..j], &other[..j])) / other[j];
+        let floor = n as f64 * f64::EPSILON;
+        let mut i0 = 0;
+        while i0 < n {
+            // Four rows at once: each earlier row is read once for the four.
+            let rows = (n - i0).min(4);
+            let (above, rest) = self.l.split_at_mut(i0 * n);
+            for k in 0..rows {
+                row(i0 + k, &mut rest[k * n..][..=i0 + k]);
             }
-            let d = diagonal - dot(&current[..i], &current[..i]);
-            if d.is_nan() || d <= diagonal.abs() * n as f64 * f64::EPSILON {
-                return false;
+            if rows == 4 {
+                let (r0, rest) = rest.split_at_mut(n);
+                let (r1, rest) = rest.split_at_mut(n);
+                let (r2, r3) = rest.split_at_mut(n);
+                for j in 0..i0 {
+                    let other = &above[j * n..][..=j];
+                    let sums = dot4(&other[..j], &r0[..j], &r1[..j], &r2[..j], &r3[..j]);
+                    let inv = 1.0 / other[j];
+                    r0[j] = (r0[j] - sums[0]) * inv;
+                    r1[j] = (r1[j] - sums[1]) * inv;
+                    r2[j] = (r2[j] - sums[2]) * inv;
+                    r3[j] = (r3[j] - sums[3]) * inv;
+                }
             }
-            current[i] = d.sqrt();
+            let done = if rows == 4 { i0 } else { 0 };
+            for i in i0..i0 + rows {
+                let (above, rest) = self.l.split_at_mut(i * n);
+                let current = &mut rest[..=i];
+                let diagonal = current[i];
+                for j in done..i {
+                    let other = &above[j * n..][..=j];
+                    current[j] = (current[j] - dot(&current[..j], &other[..j])) / other[j];
+                }
+                let d = diagonal - dot(&current[..i], &current[..i]);
+                if d.is_nan() || d <= diagonal.abs() * floor {
+                    return false;
+                }
+                current[i] = d.sqrt();
+            }
+            i0 += rows;
         }
         true
     }

@@ -7,9 +7,9 @@
 //! # Formula
 //! ```text
 //! 1 trivial            q ≥ 0
-//! 2 interior           all q < 0 and M symmetric: one Cholesky factorisation, accepted if z > 0
-//! 3 warm basis         the active set of the guess, if one is given
-//! 4 Lemke              from the warm basis, then cold
+//! 2 guess              block pivoting from its active set, then Lemke's method from it
+//! 3 block pivoting     M symmetric: from { q < 0 }; interior if the first Cholesky factorisation gives z > 0
+//! 4 Lemke              from the start
 //! 5 Lemke, loose       tolerances × 100 and refactorisation at every sign of error
 //! 6 Lemke, perturbed   q_i + 1e-8 (i + 1)/n · |q|∞, then its basis and Newton on the true problem
 //! 7 Lemke, shifted     M + 1e-8 · (trace/n) I, then its basis and Newton on the true problem
@@ -26,8 +26,8 @@
 //! # Tested by
 //! `driver_conforms`, `solvable_problems_are_solved_and_none_wrongly`, `fallbacks_each_solve_something`.
 
+use crate::block_pivoting::{BlockPivoting, Rounds};
 use crate::certificate::Certificate;
-use crate::dense::Cholesky;
 use crate::enumerate::{Enumeration, MAX_LEN};
 use crate::kernels::grow;
 use crate::lemke::{LemkeEnd, LemkeParams, LemkeReport, LemkeWorkspace, Ray, Start, lemke};
@@ -44,8 +44,10 @@ pub enum Method {
     Trivial,
     /// Strictly inside: z > 0 and w = 0, by one Cholesky factorisation.
     Interior,
-    /// The active set of the guess, without a pivot.
-    WarmBasis,
+    /// Block pivoting from the active set of the guess.
+    Warm,
+    /// Block pivoting from the rows with q < 0.
+    BlockPivoting,
     /// Lemke's method from the guess.
     LemkeWarm,
     /// Lemke's method from the start.
@@ -91,8 +93,8 @@ pub struct Failure {
 pub struct DriverParams {
     /// Those of Lemke's method; its tolerance is that of all methods.
     pub lemke: LemkeParams,
-    /// Try the interior short-cut. Default true.
-    pub interior: bool,
+    /// Try block pivoting, and with it the interior short-cut, before Lemke's method. Default true.
+    pub block_pivoting: bool,
     /// Start from the solution of the last call with as many unknowns. Default false.
     pub warm_start: bool,
     /// Go beyond Lemke's method when it fails. Default true.
@@ -101,7 +103,7 @@ pub struct DriverParams {
 
 impl Default for DriverParams {
     fn default() -> Self {
-        Self { lemke: LemkeParams::default(), interior: true, warm_start: false, fallbacks: true }
+        Self { lemke: LemkeParams::default(), block_pivoting: true, warm_start: false, fallbacks: true }
     }
 }
 
@@ -112,11 +114,11 @@ pub struct Driver {
     pub params: DriverParams,
     main: LemkeWorkspace,
     spare: LemkeWorkspace,
-    cholesky: Cholesky,
+    block: BlockPivoting,
     newton: Newton,
     pivoting: PrincipalPivoting,
     enumeration: Enumeration,
-    previous: Vec<f64>,
+    previous: Vec<bool>,
     previous_len: Option<usize>,
     candidate: Vec<f64>,
     shifted: Vec<f64>,
@@ -152,7 +154,7 @@ impl Driver {
     pub fn reserve(&mut self, n: usize) {
         self.main.reserve(n);
         self.spare.reserve(n);
-        self.cholesky.reserve(n);
+        self.block.reserve(n);
         self.newton.reserve(n);
         self.pivoting.reserve(n);
         self.enumeration.reserve(n);
@@ -183,25 +185,40 @@ impl Driver {
         let warm = self.params.warm_start && self.previous_len == Some(n);
         let result = self.run_from(problem, warm.then_some(&guess[..n]), z);
         self.previous = guess;
-        self.previous_len = result.is_ok().then_some(n);
-        if result.is_ok() {
-            self.previous[..n].copy_from_slice(z);
+        self.previous_len = None;
+        if let Ok(solution) = &result {
+            self.previous_len = Some(n);
+            let marks = &mut self.previous[..n];
+            match solution.method {
+                Method::Warm | Method::BlockPivoting | Method::Interior => self.block.active(marks),
+                Method::Lemke | Method::LemkeWarm => self.main.active(marks),
+                Method::LemkeLoose => self.spare.active(marks),
+                _ => marks.iter_mut().zip(z.iter()).for_each(|(mark, z)| *mark = *z > 0.0),
+            }
         }
         result
     }
 
-    /// Solves the problem, from a guess if there is one.
+    /// Marks of the basic z in the last answer of [`Driver::run`]; empty if there was none.
+    #[must_use]
+    pub fn active(&self) -> &[bool] {
+        self.previous_len.map_or(&[], |n| &self.previous[..n])
+    }
+
+    /// Solves the problem, from a guess of the basic z if there is one: n marks, as from [`Driver::active`].
     ///
     /// # Errors
     /// [`Failure`], with the best iterate in `z`.
     pub fn run_from(
         &mut self,
         problem: &LcpProblem<'_>,
-        guess: Option<&[f64]>,
+        guess: Option<&[bool]>,
         z: &mut [f64],
     ) -> Result<Solution, Failure> {
-        if self.params.interior && guess.is_none() {
-            if let Some(solution) = self.interior(problem, z) {
+        let n = problem.len();
+        let sizes_fit = z.len() == n && guess.is_none_or(|g| g.len() == n);
+        if self.params.block_pivoting && sizes_fit && problem.q().iter().any(|q| *q < 0.0) {
+            if let Some(solution) = self.block_pivoting(problem, guess, z) {
                 return Ok(solution);
             }
         }
@@ -224,26 +241,30 @@ impl Driver {
         self.fall_back(problem, reason, z)
     }
 
-    /// One Cholesky factorisation when everything pushes (all q < 0): the solution may be strictly inside.
-    fn interior(&mut self, problem: &LcpProblem<'_>, z: &mut [f64]) -> Option<Solution> {
-        let n = problem.len();
-        if n == 0 || z.len() != n || problem.q().iter().any(|q| *q >= 0.0) {
-            return None;
+    /// Active sets by Cholesky or LU: the quick way for a good guess and for symmetric matrices.
+    fn block_pivoting(
+        &mut self,
+        problem: &LcpProblem<'_>,
+        guess: Option<&[bool]>,
+        z: &mut [f64],
+    ) -> Option<Solution> {
+        let symmetric = check_symmetric(problem, 1e-14).is_ok();
+        let tolerance = self.params.lemke.tolerance;
+        let (mut method, found) = match guess {
+            Some(guess) => {
+                (Method::Warm, self.block.run(problem, symmetric, |i| guess[i], tolerance, z)?)
+            }
+            None if symmetric => {
+                let q = problem.q();
+                (Method::BlockPivoting, self.block.run(problem, true, |i| q[i] < 0.0, tolerance, z)?)
+            }
+            None => return None,
+        };
+        let Rounds { rounds, interior, certificate } = found;
+        if interior && rounds == 1 && guess.is_none() {
+            method = Method::Interior;
         }
-        check_symmetric(problem, 1e-14).ok()?;
-        if !self.cholesky.factor(n, |i, out| out.copy_from_slice(&problem.row(i)[..=i])) {
-            return None;
-        }
-        for (z, q) in z.iter_mut().zip(problem.q()) {
-            *z = -q;
-        }
-        self.cholesky.solve(z);
-        if z.iter().any(|v| *v <= 0.0) {
-            return None;
-        }
-        let certificate = Certificate::measure(problem, z);
-        let holds = certificate.holds(self.params.lemke.tolerance);
-        holds.then_some(Solution { method: Method::Interior, iterations: 1, certificate })
+        Some(Solution { method, iterations: rounds, certificate })
     }
 
     fn fall_back(
@@ -343,7 +364,7 @@ impl Driver {
 fn solution(method: Method, report: &LemkeReport) -> Solution {
     let method = match report.end {
         LemkeEnd::Trivial => Method::Trivial,
-        LemkeEnd::WarmBasis => Method::WarmBasis,
+        LemkeEnd::WarmBasis => Method::Warm,
         LemkeEnd::Solved | LemkeEnd::SolvedRay => method,
     };
     Solution { method, iterations: report.pivots, certificate: report.certificate }

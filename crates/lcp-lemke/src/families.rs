@@ -71,7 +71,7 @@ impl Family {
             Self::Degenerate => basic(Basic::Degenerate, n, random),
             Self::Kostreva => kostreva(n),
             Self::WholeNumbers => whole_numbers(n, random),
-            Self::Contact => frictionless(n, random),
+            Self::Contact => frictionless_scene(n, random).assemble(),
             Self::Friction4 => friction(n.div_ceil(6).max(1), 4, random),
             Self::Friction8 => friction(n.div_ceil(10).max(1), 8, random),
             Self::FrictionBox => friction_box(n.div_ceil(6).max(1), 4, random),
@@ -228,27 +228,79 @@ fn random_normals(contacts: usize, bodies: usize, random: &mut SplitMix64) -> Ve
         .collect()
 }
 
-fn frictionless(n: usize, random: &mut SplitMix64) -> OwnedLcp {
-    let bodies: Vec<Body> = (0..n / 4 + 1).map(|_| Body::random(random)).collect();
-    let rows = random_normals(n, bodies.len(), random);
-    let mut m = vec![0.0; n * n];
-    for i in 0..n {
-        for j in 0..=i {
-            m[i * n + j] = rows[i].response(&rows[j], &bodies);
-            m[j * n + i] = m[i * n + j];
+/// Bodies in contact, from which a problem is assembled.
+struct Scene {
+    bodies: Vec<Body>,
+    normals: Vec<Row>,
+    mu: Vec<f64>,
+    /// Friction directions for each contact; 0 for frictionless problems.
+    directions: usize,
+}
+
+impl Scene {
+    fn random(contacts: usize, bodies: usize, directions: usize, random: &mut SplitMix64) -> Self {
+        let bodies: Vec<Body> = (0..bodies).map(|_| Body::random(random)).collect();
+        let normals = random_normals(contacts, bodies.len(), random);
+        let mu = (0..contacts).map(|_| random.range(0.1, 1.0)).collect();
+        Self { bodies, normals, mu, directions }
+    }
+
+    /// A little later: velocities, lever arms and masses have changed by up to `amount`.
+    fn change(&mut self, amount: f64, random: &mut SplitMix64) {
+        for body in &mut self.bodies {
+            body.velocity += random.vec3(amount);
+            body.omega += random.vec3(amount);
+            body.inv_mass *= 1.0 + random.range(-amount, amount);
+        }
+        for row in &mut self.normals {
+            for arm in &mut row.arms {
+                *arm += random.vec3(amount);
+            }
         }
     }
-    OwnedLcp { m, q: rows.iter().map(|r| r.velocity(&bodies)).collect() }
+
+    fn assemble(&self) -> OwnedLcp {
+        assemble(&self.bodies, &self.normals, &self.mu, self.directions)
+    }
+}
+
+fn frictionless_scene(n: usize, random: &mut SplitMix64) -> Scene {
+    Scene::random(n, n / 4 + 1, 0, random)
+}
+
+fn friction_scene(contacts: usize, directions: usize, random: &mut SplitMix64) -> Scene {
+    Scene::random(contacts, contacts / 2 + 1, directions, random)
 }
 
 /// Stewart-Trinkle friction: `contacts` random contacts with `directions` edges each, zero bias.
 /// The unknowns are all normal impulses, then all friction impulses, then all slip speeds.
 #[must_use]
 pub fn friction(contacts: usize, directions: usize, random: &mut SplitMix64) -> OwnedLcp {
-    let bodies: Vec<Body> = (0..contacts / 2 + 1).map(|_| Body::random(random)).collect();
-    let normals = random_normals(contacts, bodies.len(), random);
-    let mu: Vec<f64> = (0..contacts).map(|_| random.range(0.1, 1.0)).collect();
-    assemble(&bodies, &normals, &mu, directions)
+    friction_scene(contacts, directions, random).assemble()
+}
+
+/// A problem of the family and a similar one. For contact families the same bodies a little later: velocities,
+/// lever arms and masses changed by up to `amount`; for the others each number changed by that part of itself.
+#[must_use]
+pub fn changed_pair(
+    family: Family,
+    n: usize,
+    amount: f64,
+    random: &mut SplitMix64,
+) -> (OwnedLcp, OwnedLcp) {
+    let mut scene = match family {
+        Family::Contact => frictionless_scene(n, random),
+        Family::Friction4 => friction_scene(n.div_ceil(6).max(1), 4, random),
+        Family::Friction8 => friction_scene(n.div_ceil(10).max(1), 8, random),
+        _ => {
+            let p = family.draw(n, random);
+            let changed = slightly_changed(&p, amount, random);
+            return (p, changed);
+        }
+    };
+    let first = scene.assemble();
+    scene.change(amount, random);
+    (first, scene.assemble())
 }
 
 /// A box of random size on a plane with `contacts` points on its lower face (the first four are corners),
@@ -287,7 +339,7 @@ fn assemble(bodies: &[Body], normals: &[Row], mu: &[f64], directions: usize) -> 
     let friction: Vec<Row> =
         normals.iter().flat_map(|r| tangents(r.d, directions).into_iter().map(|d| Row { d, ..*r })).collect();
     let rows: Vec<Row> = normals.iter().copied().chain(friction).collect();
-    let (moving, n) = (rows.len(), rows.len() + k);
+    let (moving, n) = (rows.len(), if directions == 0 { k } else { rows.len() + k });
     let mut m = vec![0.0; n * n];
     for i in 0..moving {
         for j in 0..=i {
@@ -295,7 +347,7 @@ fn assemble(bodies: &[Body], normals: &[Row], mu: &[f64], directions: usize) -> 
             m[j * n + i] = m[i * n + j];
         }
     }
-    for c in 0..k {
+    for c in 0..if directions == 0 { 0 } else { k } {
         m[(moving + c) * n + c] = mu[c];
         for e in 0..directions {
             let f = k + c * directions + e;

@@ -79,10 +79,67 @@ pub(crate) fn rows_times(out: &mut [f64], a: &[f64], stride: usize, x: &[f64]) {
     }
 }
 
-/// Largest |x|; 0 for nothing.
+/// The larger of two numbers; the first if one is NaN. Unlike `f64::max` it is one instruction.
+#[inline]
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
+}
+
+/// Largest |x|; 0 for nothing. NaN is passed over.
 #[inline]
 pub(crate) fn max_abs(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |m, v| m.max(v.abs()))
+    let mut lanes = [0.0_f64; 4];
+    let chunks = x.chunks_exact(4);
+    let tail = chunks.remainder().iter().fold(0.0, |m, v| larger(m, v.abs()));
+    for c in chunks {
+        for l in 0..4 {
+            lanes[l] = larger(lanes[l], c[l].abs());
+        }
+    }
+    larger(larger(larger(lanes[0], lanes[1]), larger(lanes[2], lanes[3])), tail)
+}
+
+/// x += step · rate; returns the smallest new x, ∞ for nothing.
+#[inline]
+pub(crate) fn advance(x: &mut [f64], step: f64, rate: &[f64]) -> f64 {
+    let mut lanes = [f64::INFINITY; 4];
+    let mut tail = f64::INFINITY;
+    let mut chunks = x.chunks_exact_mut(4);
+    let rates = rate.chunks_exact(4);
+    let whole = rates.len().min(chunks.len()) * 4;
+    for (x, r) in (&mut chunks).zip(rates) {
+        for l in 0..4 {
+            x[l] += step * r[l];
+            lanes[l] = if x[l] < lanes[l] { x[l] } else { lanes[l] };
+        }
+    }
+    for (x, r) in chunks.into_remainder().iter_mut().zip(&rate[whole..]) {
+        *x += step * r;
+        tail = if *x < tail { *x } else { tail };
+    }
+    lanes.into_iter().fold(tail, f64::min)
+}
+
+/// Least max(x, 0)/−rate over the entries with rate < `floor` (which is negative or 0); ∞ if there are none.
+#[inline]
+pub(crate) fn least_ratio(x: &[f64], rate: &[f64], floor: f64) -> f64 {
+    // Dividing everywhere and selecting afterwards is faster than a branch that cannot be predicted.
+    let ratio = |x: f64, d: f64| {
+        let quotient = larger(0.0, x) / -d;
+        if d < floor { quotient } else { f64::INFINITY }
+    };
+    let n = x.len().min(rate.len());
+    let (x, rate) = (&x[..n], &rate[..n]);
+    let mut lanes = [f64::INFINITY; 4];
+    let whole = n / 4 * 4;
+    for (x, r) in x.chunks_exact(4).zip(rate.chunks_exact(4)) {
+        for l in 0..4 {
+            let q = ratio(x[l], r[l]);
+            lanes[l] = if q < lanes[l] { q } else { lanes[l] };
+        }
+    }
+    let tail = x[whole..].iter().zip(&rate[whole..]).map(|(x, d)| ratio(*x, *d)).fold(f64::INFINITY, f64::min);
+    lanes.into_iter().fold(tail, f64::min)
 }
 
 /// Makes `v` at least `len` long without ever shrinking it, so that a workspace keeps its memory.
@@ -96,6 +153,23 @@ pub(crate) fn grow<T: Clone + Default>(v: &mut Vec<T>, len: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ratios_and_steps_equal_the_plain_loops() {
+        let mut random = sim_math::testkit::SplitMix64(17);
+        for n in 0..23 {
+            let x: Vec<f64> = (0..n).map(|_| random.range(-0.1, 1.0)).collect();
+            let d: Vec<f64> = (0..n).map(|_| random.range(-1.0, 1.0)).collect();
+            let falling = || x.iter().zip(&d).filter(|(_, d)| **d < -0.2);
+            let least = falling().map(|(x, d)| x.max(0.0) / -d).fold(f64::INFINITY, f64::min);
+            assert_eq!(least_ratio(&x, &d, -0.2), least);
+            let moved: Vec<f64> = x.iter().zip(&d).map(|(x, d)| x + 0.3 * d).collect();
+            let mut y = x.clone();
+            assert_eq!(advance(&mut y, 0.3, &d), moved.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(y, moved);
+            assert_eq!(max_abs(&d), d.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
+        }
+    }
 
     #[test]
     fn fast_loops_equal_the_plain_sums_for_every_remainder() {

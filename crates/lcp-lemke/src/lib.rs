@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
 mod basis;
+mod block_pivoting;
 mod certificate;
 mod dense;
 mod driver;

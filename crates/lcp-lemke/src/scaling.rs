@@ -20,7 +20,7 @@
 //! # Tested by
 //! `scaling_brings_bad_matrices_near_one`, `well_scaled_matrices_are_left_alone`.
 
-use crate::kernels::{grow, max_abs};
+use crate::kernels::{grow, larger, max_abs};
 use sim_traits::LcpProblem;
 
 /// Rows and columns whose largest entry is within this factor of 1 count as well scaled.
@@ -80,7 +80,7 @@ impl Scaling {
             let row = problem.row(i);
             row_max[i] = max_abs(row);
             for (m, v) in column_max.iter_mut().zip(row) {
-                *m = m.max(v.abs());
+                *m = larger(*m, v.abs());
             }
         }
         let fine = |m: &f64| *m == 0.0 || (*m <= WELL_SCALED && *m >= 1.0 / WELL_SCALED);
@@ -103,8 +103,8 @@ impl Scaling {
                 let mut largest = 0.0_f64;
                 for ((v, c), m) in problem.row(i).iter().zip(&self.column).zip(column_max.iter_mut()) {
                     let size = (r * v * c).abs();
-                    largest = largest.max(size);
-                    *m = m.max(size);
+                    largest = larger(largest, size);
+                    *m = larger(*m, size);
                 }
                 row_max[i] = largest;
             }

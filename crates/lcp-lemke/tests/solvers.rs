@@ -189,7 +189,7 @@ fn interior_solutions_take_one_factorisation() {
     // All q < 0, but the solution touches the boundary: z = (0, 3).
     let p = owned(&[1.0, 1.0, 1.0, 1.1], &[-1.0, -3.3]);
     let solution = Driver::default().run(&p.problem().unwrap(), &mut z).unwrap();
-    assert_eq!(solution.method, Method::Lemke);
+    assert_eq!(solution.method, Method::BlockPivoting);
     assert!(distance(&z, &[0.0, 3.0]) < 1e-14);
 }
 
@@ -199,7 +199,7 @@ fn fallbacks_each_solve_something() {
     let mut random = SplitMix64(44);
     let mut params = DriverParams::default();
     params.lemke.max_pivots = 1;
-    params.interior = false;
+    params.block_pivoting = false;
     let mut used = Vec::new();
     let mut run = |p: &OwnedLcp, params: DriverParams| {
         let mut z = vec![0.0; p.q.len()];
@@ -215,6 +215,7 @@ fn fallbacks_each_solve_something() {
         run(&Family::Friction4.draw(1 + random.below(12), &mut random), params);
     }
     let mut noisy = DriverParams::default();
+    noisy.block_pivoting = false;
     noisy.lemke.tie_tolerance = 0.0;
     noisy.lemke.prefer_artificial = false;
     noisy.lemke.accept_solved_ray = false;

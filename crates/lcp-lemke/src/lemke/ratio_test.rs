@@ -25,7 +25,7 @@
 
 use super::LemkeParams;
 use crate::basis::{Basis, NONE, Place};
-use crate::kernels::max_abs;
+use crate::kernels::{least_ratio, max_abs};
 
 /// How ties of the minimum ratio test are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,12 +51,8 @@ pub(super) fn ratio_test(basis: &Basis, params: &LemkeParams, ties: &mut Vec<(Pl
     let (delta, slack_delta) = (&basis.delta[..m], &basis.slack_delta[..n]);
     let largest = max_abs(delta).max(max_abs(slack_delta));
     let floor = -params.pivot_tolerance * largest.max(1.0);
-    let mut theta = f64::INFINITY;
-    for (x, d) in basis.value.iter().zip(delta).chain(basis.slack.iter().zip(slack_delta)) {
-        if *d < floor {
-            theta = theta.min(x.max(0.0) / -d);
-        }
-    }
+    let (value, slack) = (&basis.value[..m], &basis.slack[..n]);
+    let theta = least_ratio(value, delta, floor).min(least_ratio(slack, slack_delta, floor));
     if theta == f64::INFINITY {
         return None;
     }
@@ -68,11 +64,16 @@ pub(super) fn ratio_test(basis: &Basis, params: &LemkeParams, ties: &mut Vec<(Pl
         }
     }
     ties.clear();
-    let slots = basis.value.iter().zip(delta).enumerate().map(|(p, xd)| (Place::Slot(p as u32), xd));
-    let rows = basis.slack.iter().zip(slack_delta).enumerate().map(|(i, xd)| (Place::Row(i as u32), xd));
-    for (place, (x, d)) in slots.chain(rows) {
-        if *d < floor && x.max(0.0) <= bound * -d {
-            ties.push((place, -d));
+    // Not negated: a product that is NaN is no tie.
+    let tied = |x: f64, d: f64| d < floor && x <= bound * -d;
+    for p in 0..m {
+        if tied(value[p], delta[p]) {
+            ties.push((Place::Slot(p as u32), -delta[p]));
+        }
+    }
+    for i in 0..n {
+        if tied(slack[i], slack_delta[i]) {
+            ties.push((Place::Row(i as u32), -slack_delta[i]));
         }
     }
     if ties.len() > 1 {

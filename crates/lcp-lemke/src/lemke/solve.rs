@@ -85,9 +85,10 @@ pub enum Start<'a> {
     Cold,
     /// All w basic, this covering vector: n positive numbers.
     Cover(&'a [f64]),
-    /// The basis in which exactly the positive entries of this vector are basic: n numbers, say the solution of
-    /// a similar problem. If that basis is singular, the start is cold.
-    Warm(&'a [f64]),
+    /// The basis in which exactly the marked z are basic: n marks, say [`LemkeWorkspace::active`] of a similar
+    /// problem. The positive part of a solution is such a set unless the solution is degenerate (contacts that
+    /// slide without load are). If the basis is singular, the start is cold.
+    Warm(&'a [bool]),
 }
 
 /// How the method came to its answer.
@@ -175,6 +176,16 @@ impl LemkeWorkspace {
         let n = self.basis.rows();
         let artificial = self.ray_artificial?;
         Some(Ray { point: &self.ray_point[..n], direction: &self.ray_direction[..n], artificial })
+    }
+
+    /// Writes the marks of the basic z after a solve, for [`Start::Warm`]: n marks, more are cleared.
+    pub fn active(&self, marks: &mut [bool]) {
+        marks.fill(false);
+        for &column in &self.basis.slot_column[..self.basis.len] {
+            if let Some(mark) = marks.get_mut(column as usize).filter(|_| (column as usize) < self.basis.rows()) {
+                *mark = true;
+            }
+        }
     }
 
     /// ‖K K⁻¹ − 1‖ of the basis inverse that the last solve left, entrywise.
@@ -290,7 +301,10 @@ fn check_input(n: usize, start: Start<'_>, z: &[f64]) -> Result<(), LcpError> {
     let (what, given) = match start {
         Start::Cold => return Ok(()),
         Start::Cover(cover) => ("covering vector", cover),
-        Start::Warm(guess) => ("warm start", guess),
+        Start::Warm(guess) if guess.len() == n => return Ok(()),
+        Start::Warm(guess) => {
+            return Err(LcpError::WrongLength { what: "warm start", expected: n, got: guess.len() });
+        }
     };
     if given.len() != n {
         return Err(LcpError::WrongLength { what, expected: n, got: given.len() });
@@ -406,7 +420,7 @@ fn finish(
     ws: &mut LemkeWorkspace,
     z: &mut [f64],
 ) -> Result<LemkeReport, LcpError> {
-    ws.basis.recompute_values(&ws.q);
+    ws.basis.refine_values(&ws.q, 1);
     ws.read_z(z);
     let mut certificate = Certificate::measure(problem, z);
     if !certificate.holds(params.tolerance) && ws.basis.refactor() {

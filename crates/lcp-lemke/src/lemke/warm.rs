@@ -34,7 +34,7 @@ pub(super) enum Warm {
 pub(super) fn start(
     problem: &LcpProblem<'_>,
     params: &LemkeParams,
-    guess: &[f64],
+    guess: &[bool],
     ws: &mut LemkeWorkspace,
     z: &mut [f64],
 ) -> Warm {
@@ -44,7 +44,7 @@ pub(super) fn start(
     let active = &mut ws.basis.active_row;
     let mut m = 0;
     for (i, g) in guess.iter().enumerate() {
-        if *g > 0.0 {
+        if *g {
             active[m] = i as u32;
             m += 1;
         }
@@ -78,17 +78,14 @@ pub(super) fn start(
             return Warm::Solved(certificate);
         }
     }
-    for v in &mut ws.basis.active_row[..m] {
-        *v = crate::basis::NONE;
-    }
     build_path_start(problem, guess, ws)
 }
 
 /// Inverts the active block and brings the artificial variable in.
-fn build_path_start(problem: &LcpProblem<'_>, guess: &[f64], ws: &mut LemkeWorkspace) -> Warm {
+fn build_path_start(problem: &LcpProblem<'_>, guess: &[bool], ws: &mut LemkeWorkspace) -> Warm {
     let n = problem.len();
     for (i, g) in guess.iter().enumerate() {
-        if *g > 0.0 {
+        if *g {
             let scaling = &ws.scaling;
             ws.basis.push_raw(i as u32, i as u32, |out| scaled_column(problem, scaling, i, out));
         }
