@@ -28,6 +28,15 @@ use sim_traits::LcpProblem;
 /// Rounds without a new minimum of |F| before giving up.
 const PATIENCE: u32 = 5;
 
+/// What is known of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Symmetry {
+    /// It is symmetric: Cholesky.
+    Yes,
+    /// Not looked at: each active block is, and gets Cholesky or LU.
+    Unknown,
+}
+
 /// Memory of the method.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BlockPivoting {
@@ -62,7 +71,7 @@ impl BlockPivoting {
     pub(crate) fn run(
         &mut self,
         problem: &LcpProblem<'_>,
-        symmetric: bool,
+        symmetry: Symmetry,
         start: impl Fn(usize) -> bool,
         tolerance: f64,
         z: &mut [f64],
@@ -74,7 +83,7 @@ impl BlockPivoting {
         }
         let (mut least, mut patience) = (usize::MAX, PATIENCE);
         for rounds in 1.. {
-            let m = self.solve_active(problem, symmetric, z)?;
+            let m = self.solve_active(problem, symmetry, z)?;
             let infeasible = self.exchange(problem, z);
             if infeasible == 0 {
                 for v in z.iter_mut() {
@@ -102,7 +111,7 @@ impl BlockPivoting {
     }
 
     /// z for the present set; the size of the set.
-    fn solve_active(&mut self, problem: &LcpProblem<'_>, symmetric: bool, z: &mut [f64]) -> Option<usize> {
+    fn solve_active(&mut self, problem: &LcpProblem<'_>, symmetry: Symmetry, z: &mut [f64]) -> Option<usize> {
         let mut m = 0;
         for (i, inside) in self.inside[..problem.len()].iter().enumerate() {
             if *inside {
@@ -112,22 +121,36 @@ impl BlockPivoting {
             }
         }
         let active = &self.active[..m];
-        let fill = |a: usize, out: &mut [f64]| {
+        let mut same = true;
+        if symmetry == Symmetry::Unknown {
+            for (a, &i) in active.iter().enumerate() {
+                let row = problem.row(i as usize);
+                for &j in &active[..a] {
+                    let (v, mirror) = (row[j as usize], problem.m()[j as usize * row.len() + i as usize]);
+                    same &= (v - mirror).abs() <= 1e-14 * v.abs();
+                }
+                if !same {
+                    break;
+                }
+            }
+        }
+        let fill = |a: usize, first: usize, out: &mut [f64]| {
             let row = problem.row(active[a] as usize);
-            for (o, &j) in out.iter_mut().zip(active) {
+            for (o, &j) in out.iter_mut().zip(&active[first..]) {
                 *o = row[j as usize];
             }
         };
-        if symmetric {
-            if !self.cholesky.factor(m, fill) {
+        let part = &mut self.part[..m];
+        if same {
+            if !self.cholesky.factor(m, |a, out| fill(a, a, out)) {
                 return None;
             }
-            self.cholesky.solve(&mut self.part[..m]);
+            self.cholesky.solve(part);
         } else {
-            if !self.lu.factor(m, fill) {
+            if !self.lu.factor(m, |a, out| fill(a, 0, out)) {
                 return None;
             }
-            self.lu.solve(&mut self.part[..m]);
+            self.lu.solve(part);
         }
         z.fill(0.0);
         for (&i, &v) in active.iter().zip(&self.part) {
@@ -172,7 +195,7 @@ mod tests {
             let problem = p.problem().unwrap();
             let (mut a, mut b) = (vec![0.0; p.q.len()], vec![0.0; p.q.len()]);
             Lemke::default().solve(&problem, &mut a).unwrap();
-            if let Some(found) = method.run(&problem, true, |i| p.q[i] < 0.0, 1e-10, &mut b) {
+            if let Some(found) = method.run(&problem, Symmetry::Yes, |i| p.q[i] < 0.0, 1e-10, &mut b) {
                 solved += 1;
                 rounds += found.rounds;
                 let distance = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -196,10 +219,8 @@ mod tests {
                 let mut guess = vec![false; p.q.len()];
                 lemke.workspace.active(&mut guess);
                 tried += 1;
-                let symmetric = crate::check_symmetric(&near.problem().unwrap(), 1e-14).is_ok();
-                if let Some(found) =
-                    method.run(&near.problem().unwrap(), symmetric, |i| guess[i], 1e-10, &mut z)
-                {
+                let near = near.problem().unwrap();
+                if let Some(found) = method.run(&near, Symmetry::Unknown, |i| guess[i], 1e-10, &mut z) {
                     solved += 1;
                     rounds += found.rounds;
                 }

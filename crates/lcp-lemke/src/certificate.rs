@@ -1,5 +1,6 @@
 //! What is known about an answer: measured after the solve, from the problem alone.
 
+use crate::kernels::{larger, max_abs, rows_times, sum_abs};
 use sim_traits::LcpProblem;
 
 /// How far z and w = M z + q are from z ≥ 0, w ≥ 0, zᵀw = 0.
@@ -38,23 +39,31 @@ impl Certificate {
         if z.is_empty() {
             return Self { min_z: 0.0, min_w: 0.0, complementarity: 0.0, residual: 0.0, relative: 0.0 };
         }
-        let z_scale = z.iter().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs()));
+        // Far from the smallest number, so that the inverse is finite.
+        let z_scale = larger(max_abs(z), 1e-300);
+        let inv_z_scale = 1.0 / z_scale;
         let mut c =
             Self { min_z: f64::INFINITY, min_w: f64::INFINITY, complementarity: 0.0, residual: 0.0, relative: 0.0 };
         let mut q_scale = 1.0_f64;
-        for (i, (&z_i, &q_i)) in z.iter().zip(problem.q()).enumerate() {
-            let (sum, size) = sum_and_size(problem.row(i), z);
-            let w_i = sum + q_i;
-            if !w_i.is_finite() {
-                return NOTHING;
+        let n = z.len();
+        for first in (0..n).step_by(4) {
+            let mut products = [0.0; 4];
+            let rows = (n - first).min(4);
+            rows_times(&mut products[..rows], &problem.m()[first * n..], n, z);
+            for (k, product) in products[..rows].iter().enumerate() {
+                let i = first + k;
+                let (z_i, q_i, w_i) = (z[i], problem.q()[i], product + problem.q()[i]);
+                if !w_i.is_finite() {
+                    return NOTHING;
+                }
+                let w_scale = larger(sum_abs(problem.row(i)) * z_scale + q_i.abs(), f64::MIN_POSITIVE);
+                q_scale = larger(q_scale, q_i.abs());
+                c.min_z = c.min_z.min(z_i);
+                c.min_w = c.min_w.min(w_i);
+                c.complementarity = larger(c.complementarity, (z_i * w_i).abs());
+                c.residual = larger(c.residual, z_i.min(w_i).abs());
+                c.relative = larger(c.relative, (z_i * inv_z_scale).min(w_i / w_scale).abs());
             }
-            let w_scale = (size * z_scale + q_i.abs()).max(f64::MIN_POSITIVE);
-            q_scale = q_scale.max(q_i.abs());
-            c.min_z = c.min_z.min(z_i);
-            c.min_w = c.min_w.min(w_i);
-            c.complementarity = c.complementarity.max((z_i * w_i).abs());
-            c.residual = c.residual.max(z_i.min(w_i).abs());
-            c.relative = c.relative.max((z_i / z_scale).min(w_i / w_scale).abs());
         }
         c.residual /= q_scale;
         c
@@ -66,25 +75,6 @@ impl Certificate {
     pub fn holds(&self, tolerance: f64) -> bool {
         self.residual <= tolerance && self.relative <= tolerance
     }
-}
-
-/// Σ `a_j` `z_j` and Σ |`a_j`|, each with four running sums.
-#[inline]
-fn sum_and_size(a: &[f64], z: &[f64]) -> (f64, f64) {
-    let (mut sums, mut sizes) = ([0.0_f64; 4], [0.0_f64; 4]);
-    let (a4, z4) = (a.chunks_exact(4), z.chunks_exact(4));
-    let (mut sum, mut size) = (0.0, 0.0);
-    for (x, y) in a4.remainder().iter().zip(z4.remainder()) {
-        sum += x * y;
-        size += x.abs();
-    }
-    for (x, y) in a4.zip(z4) {
-        for l in 0..4 {
-            sums[l] += x[l] * y[l];
-            sizes[l] += x[l].abs();
-        }
-    }
-    ((sums[0] + sums[2]) + (sums[1] + sums[3]) + sum, (sizes[0] + sizes[2]) + (sizes[1] + sizes[3]) + size)
 }
 
 #[cfg(test)]

@@ -124,86 +124,49 @@ impl Lu {
     }
 }
 
-/// aᵀb for four b at once.
-#[inline]
-fn dot4(a: &[f64], b0: &[f64], b1: &[f64], b2: &[f64], b3: &[f64]) -> [f64; 4] {
-    let n = a.len();
-    let rows = [&b0[..n], &b1[..n], &b2[..n], &b3[..n]];
-    let mut lanes = [[0.0_f64; 4]; 4];
-    let whole = n / 4 * 4;
-    for c in (0..whole).step_by(4) {
-        let a4 = &a[c..c + 4];
-        for (acc, row) in lanes.iter_mut().zip(rows) {
-            let r4 = &row[c..c + 4];
-            for l in 0..4 {
-                acc[l] += r4[l] * a4[l];
-            }
-        }
-    }
-    let mut sums = [0.0; 4];
-    for ((sum, acc), row) in sums.iter_mut().zip(&lanes).zip(rows) {
-        let tail: f64 = row[whole..].iter().zip(&a[whole..]).map(|(a, b)| a * b).sum();
-        *sum = ((acc[0] + acc[2]) + (acc[1] + acc[3])) + tail;
-    }
-    sums
-}
-
-/// Cholesky factor of one symmetric positive definite matrix.
+/// Cholesky factor of one symmetric positive definite matrix: A = UᵀU, the upper triangle by rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cholesky {
     n: usize,
-    l: Vec<f64>,
+    u: Vec<f64>,
+    factors: Vec<f64>,
+    inv_diagonal: Vec<f64>,
 }
 
 impl Cholesky {
     /// Makes room for an n x n matrix.
     pub(crate) fn reserve(&mut self, n: usize) {
-        grow(&mut self.l, n * n);
+        grow(&mut self.u, n * n);
+        grow(&mut self.factors, n);
+        grow(&mut self.inv_diagonal, n);
     }
 
-    /// Factorises the matrix whose row i, up to the diagonal, is written by `row(i, out)` with i + 1 numbers.
+    /// Factorises the matrix whose row i, from the diagonal on, is written by `row(i, out)` with n − i numbers.
     pub(crate) fn factor(&mut self, n: usize, mut row: impl FnMut(usize, &mut [f64])) -> bool {
         self.n = n;
         self.reserve(n);
         let floor = n as f64 * f64::EPSILON;
-        let mut i0 = 0;
-        while i0 < n {
-            // Four rows at once: each earlier row is read once for the four.
-            let rows = (n - i0).min(4);
-            let (above, rest) = self.l.split_at_mut(i0 * n);
-            for k in 0..rows {
-                row(i0 + k, &mut rest[k * n..][..=i0 + k]);
+        for i in 0..n {
+            // Row i minus a combination of the rows above it: no sum across a vector, all reads in a row.
+            let (above, rest) = self.u.split_at_mut(i * n);
+            let current = &mut rest[i..n];
+            row(i, current);
+            let diagonal = current[0];
+            for (f, c) in self.factors.iter_mut().zip(above.chunks_exact(n)) {
+                *f = -c[i];
             }
-            if rows == 4 {
-                let (r0, rest) = rest.split_at_mut(n);
-                let (r1, rest) = rest.split_at_mut(n);
-                let (r2, r3) = rest.split_at_mut(n);
-                for j in 0..i0 {
-                    let other = &above[j * n..][..=j];
-                    let sums = dot4(&other[..j], &r0[..j], &r1[..j], &r2[..j], &r3[..j]);
-                    let inv = 1.0 / other[j];
-                    r0[j] = (r0[j] - sums[0]) * inv;
-                    r1[j] = (r1[j] - sums[1]) * inv;
-                    r2[j] = (r2[j] - sums[2]) * inv;
-                    r3[j] = (r3[j] - sums[3]) * inv;
-                }
+            if i > 0 {
+                combine_rows(current, &above[i..], n, &self.factors[..i]);
             }
-            let done = if rows == 4 { i0 } else { 0 };
-            for i in i0..i0 + rows {
-                let (above, rest) = self.l.split_at_mut(i * n);
-                let current = &mut rest[..=i];
-                let diagonal = current[i];
-                for j in done..i {
-                    let other = &above[j * n..][..=j];
-                    current[j] = (current[j] - dot(&current[..j], &other[..j])) / other[j];
-                }
-                let d = diagonal - dot(&current[..i], &current[..i]);
-                if d.is_nan() || d <= diagonal.abs() * floor {
-                    return false;
-                }
-                current[i] = d.sqrt();
+            let d = current[0];
+            if d.is_nan() || d <= diagonal.abs() * floor {
+                return false;
             }
-            i0 += rows;
+            let inv = 1.0 / d.sqrt();
+            self.inv_diagonal[i] = inv;
+            for v in current {
+                *v *= inv;
+            }
         }
         true
     }
@@ -212,14 +175,13 @@ impl Cholesky {
     pub(crate) fn solve(&self, x: &mut [f64]) {
         let n = self.n;
         for i in 0..n {
-            let row = &self.l[i * n..][..=i];
-            x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
+            x[i] *= self.inv_diagonal[i];
+            let f = x[i];
+            axpy(&mut x[i + 1..n], -f, &self.u[i * n + i + 1..][..n - i - 1]);
         }
         for i in (0..n).rev() {
-            let row = &self.l[i * n..][..=i];
-            x[i] /= row[i];
-            let f = x[i];
-            axpy(&mut x[..i], -f, &row[..i]);
+            let row = &self.u[i * n + i + 1..][..n - i - 1];
+            x[i] = (x[i] - dot(row, &x[i + 1..n])) * self.inv_diagonal[i];
         }
     }
 }
@@ -262,12 +224,12 @@ mod tests {
                 a[i * n + i] += 0.1;
             }
             let b: Vec<f64> = (0..n).map(|_| random.range(-1.0, 1.0)).collect();
-            assert!(cholesky.factor(n, |i, out| out.copy_from_slice(&a[i * n..][..=i])));
+            assert!(cholesky.factor(n, |i, out| out.copy_from_slice(&a[i * n..][i..n])));
             let mut x = b.clone();
             cholesky.solve(&mut x);
             assert!(residual(n, &a, &x, &b) < 1e-11);
             a[n * n - 1] = -1.0;
-            assert!(!cholesky.factor(n, |i, out| out.copy_from_slice(&a[i * n..][..=i])));
+            assert!(!cholesky.factor(n, |i, out| out.copy_from_slice(&a[i * n..][i..n])));
         }
     }
 }

@@ -26,7 +26,7 @@
 //! # Tested by
 //! `driver_conforms`, `solvable_problems_are_solved_and_none_wrongly`, `fallbacks_each_solve_something`.
 
-use crate::block_pivoting::{BlockPivoting, Rounds};
+use crate::block_pivoting::{BlockPivoting, Rounds, Symmetry};
 use crate::certificate::Certificate;
 use crate::enumerate::{Enumeration, MAX_LEN};
 use crate::kernels::grow;
@@ -248,17 +248,16 @@ impl Driver {
         guess: Option<&[bool]>,
         z: &mut [f64],
     ) -> Option<Solution> {
-        let symmetric = check_symmetric(problem, 1e-14).is_ok();
         let tolerance = self.params.lemke.tolerance;
         let (mut method, found) = match guess {
             Some(guess) => {
-                (Method::Warm, self.block.run(problem, symmetric, |i| guess[i], tolerance, z)?)
+                (Method::Warm, self.block.run(problem, Symmetry::Unknown, |i| guess[i], tolerance, z)?)
             }
-            None if symmetric => {
-                let q = problem.q();
-                (Method::BlockPivoting, self.block.run(problem, true, |i| q[i] < 0.0, tolerance, z)?)
+            None => {
+                check_symmetric(problem, 1e-14).ok()?;
+                let start = |i: usize| problem.q()[i] < 0.0;
+                (Method::BlockPivoting, self.block.run(problem, Symmetry::Yes, start, tolerance, z)?)
             }
-            None => return None,
         };
         let Rounds { rounds, interior, certificate } = found;
         if interior && rounds == 1 && guess.is_none() {

@@ -38,7 +38,15 @@ pub(crate) fn combine_rows(y: &mut [f64], a: &[f64], stride: usize, s: &[f64]) {
         let r2 = &a[(k + 2) * stride..][..n];
         let r3 = &a[(k + 3) * stride..][..n];
         let (s0, s1, s2, s3) = (s[k], s[k + 1], s[k + 2], s[k + 3]);
-        for i in 0..n {
+        // Pairs, so that at most one number is left over: the vectors here are often short.
+        let pairs = r0.chunks_exact(2).zip(r1.chunks_exact(2)).zip(r2.chunks_exact(2).zip(r3.chunks_exact(2)));
+        for (y, ((a, b), (c, d))) in y.chunks_exact_mut(2).zip(pairs) {
+            for l in 0..2 {
+                y[l] += (s0 * a[l] + s1 * b[l]) + (s2 * c[l] + s3 * d[l]);
+            }
+        }
+        if n % 2 == 1 {
+            let i = n - 1;
             y[i] += (s0 * r0[i] + s1 * r1[i]) + (s2 * r2[i] + s3 * r3[i]);
         }
         k += 4;
@@ -53,29 +61,8 @@ pub(crate) fn combine_rows(y: &mut [f64], a: &[f64], stride: usize, s: &[f64]) {
 #[inline]
 pub(crate) fn rows_times(out: &mut [f64], a: &[f64], stride: usize, x: &[f64]) {
     let n = x.len();
-    let mut i = 0;
-    while i + 4 <= out.len() {
-        let rows: [&[f64]; 4] = std::array::from_fn(|k| &a[(i + k) * stride..][..n]);
-        let mut lanes = [[0.0_f64; 4]; 4];
-        let whole = n / 4 * 4;
-        for c in (0..whole).step_by(4) {
-            let x4 = &x[c..c + 4];
-            for (acc, row) in lanes.iter_mut().zip(rows) {
-                let r4 = &row[c..c + 4];
-                for l in 0..4 {
-                    acc[l] += r4[l] * x4[l];
-                }
-            }
-        }
-        for (k, (acc, row)) in lanes.iter().zip(rows).enumerate() {
-            let tail: f64 = row[whole..].iter().zip(&x[whole..]).map(|(a, b)| a * b).sum();
-            out[i + k] = ((acc[0] + acc[2]) + (acc[1] + acc[3])) + tail;
-        }
-        i += 4;
-    }
-    while i < out.len() {
-        out[i] = dot(&a[i * stride..][..n], x);
-        i += 1;
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = dot(&a[i * stride..][..n], x);
     }
 }
 
@@ -97,6 +84,20 @@ pub(crate) fn max_abs(x: &[f64]) -> f64 {
         }
     }
     larger(larger(larger(lanes[0], lanes[1]), larger(lanes[2], lanes[3])), tail)
+}
+
+/// Σ |x|.
+#[inline]
+pub(crate) fn sum_abs(x: &[f64]) -> f64 {
+    let mut lanes = [0.0_f64; 4];
+    let chunks = x.chunks_exact(4);
+    let tail: f64 = chunks.remainder().iter().map(|v| v.abs()).sum();
+    for c in chunks {
+        for l in 0..4 {
+            lanes[l] += c[l].abs();
+        }
+    }
+    ((lanes[0] + lanes[2]) + (lanes[1] + lanes[3])) + tail
 }
 
 /// x += step · rate; returns the smallest new x, ∞ for nothing.
@@ -167,6 +168,8 @@ mod tests {
             let mut y = x.clone();
             assert_eq!(advance(&mut y, 0.3, &d), moved.iter().copied().fold(f64::INFINITY, f64::min));
             assert_eq!(y, moved);
+            let plain: f64 = d.iter().map(|v| v.abs()).sum();
+            assert!((sum_abs(&d) - plain).abs() <= 1e-15 * plain);
             assert_eq!(max_abs(&d), d.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
         }
     }
