@@ -191,12 +191,14 @@ impl Basis {
     /// Measures the error in the active rows, removes it by one step of refinement if it shows, and clears them.
     fn settle_rates(&mut self, entering: u32) -> f64 {
         let m = self.len;
+        if entering != NONE {
+            self.slack_delta[self.active_row[entering as usize] as usize] -= 1.0;
+        }
         let mut error = 0.0_f64;
-        for c in 0..m {
-            let wanted = if c as u32 == entering { 1.0 } else { 0.0 };
-            let e = self.slack_delta[self.active_row[c] as usize] - wanted;
-            self.scratch[c] = e;
+        for (e, &row) in self.scratch[..m].iter_mut().zip(&self.active_row) {
+            *e = self.slack_delta[row as usize];
             error = larger(error, e.abs());
+            self.slack_delta[row as usize] = 0.0;
         }
         if error > REFINE_ERROR * max_abs(&self.delta[..m]).max(1.0) {
             rows_times(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
@@ -205,9 +207,9 @@ impl Basis {
             }
             axpy(&mut self.delta[..m], 1.0, &self.border[..m]);
             combine_rows(&mut self.slack_delta[..self.n], &self.columns, self.n, &self.border[..m]);
-        }
-        for c in 0..m {
-            self.slack_delta[self.active_row[c] as usize] = 0.0;
+            for &row in &self.active_row[..m] {
+                self.slack_delta[row as usize] = 0.0;
+            }
         }
         error
     }

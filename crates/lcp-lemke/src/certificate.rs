@@ -56,13 +56,16 @@ impl Certificate {
                 if !w_i.is_finite() {
                     return NOTHING;
                 }
-                let w_scale = larger(sum_abs(problem.row(i)) * z_scale + q_i.abs(), f64::MIN_POSITIVE);
                 q_scale = larger(q_scale, q_i.abs());
                 c.min_z = c.min_z.min(z_i);
                 c.min_w = c.min_w.min(w_i);
                 c.complementarity = larger(c.complementarity, (z_i * w_i).abs());
                 c.residual = larger(c.residual, z_i.min(w_i).abs());
-                c.relative = larger(c.relative, (z_i * inv_z_scale).min(w_i / w_scale).abs());
+                // Most rows have z = 0 and w ≥ 0 and need no scale.
+                if z_i != 0.0 || w_i < 0.0 {
+                    let w_scale = larger(sum_abs(problem.row(i)) * z_scale + q_i.abs(), f64::MIN_POSITIVE);
+                    c.relative = larger(c.relative, (z_i * inv_z_scale).min(w_i / w_scale).abs());
+                }
             }
         }
         c.residual /= q_scale;

@@ -38,15 +38,7 @@ pub(crate) fn combine_rows(y: &mut [f64], a: &[f64], stride: usize, s: &[f64]) {
         let r2 = &a[(k + 2) * stride..][..n];
         let r3 = &a[(k + 3) * stride..][..n];
         let (s0, s1, s2, s3) = (s[k], s[k + 1], s[k + 2], s[k + 3]);
-        // Pairs, so that at most one number is left over: the vectors here are often short.
-        let pairs = r0.chunks_exact(2).zip(r1.chunks_exact(2)).zip(r2.chunks_exact(2).zip(r3.chunks_exact(2)));
-        for (y, ((a, b), (c, d))) in y.chunks_exact_mut(2).zip(pairs) {
-            for l in 0..2 {
-                y[l] += (s0 * a[l] + s1 * b[l]) + (s2 * c[l] + s3 * d[l]);
-            }
-        }
-        if n % 2 == 1 {
-            let i = n - 1;
+        for i in 0..n {
             y[i] += (s0 * r0[i] + s1 * r1[i]) + (s2 * r2[i] + s3 * r3[i]);
         }
         k += 4;
@@ -121,26 +113,47 @@ pub(crate) fn advance(x: &mut [f64], step: f64, rate: &[f64]) -> f64 {
     lanes.into_iter().fold(tail, f64::min)
 }
 
-/// Least max(x, 0)/−rate over the entries with rate < `floor` (which is negative or 0); ∞ if there are none.
+/// `out_i` = max(`x_i`, 0)/−`rate_i` where rate < `floor` (which is negative or 0), else ∞; returns the least.
+/// All three have the same length.
 #[inline]
-pub(crate) fn least_ratio(x: &[f64], rate: &[f64], floor: f64) -> f64 {
+pub(crate) fn ratios(x: &[f64], rate: &[f64], floor: f64, out: &mut [f64]) -> f64 {
     // Dividing everywhere and selecting afterwards is faster than a branch that cannot be predicted.
     let ratio = |x: f64, d: f64| {
         let quotient = larger(0.0, x) / -d;
         if d < floor { quotient } else { f64::INFINITY }
     };
-    let n = x.len().min(rate.len());
-    let (x, rate) = (&x[..n], &rate[..n]);
     let mut lanes = [f64::INFINITY; 4];
-    let whole = n / 4 * 4;
-    for (x, r) in x.chunks_exact(4).zip(rate.chunks_exact(4)) {
+    let mut chunks = out.chunks_exact_mut(4);
+    for ((x, r), o) in x.chunks_exact(4).zip(rate.chunks_exact(4)).zip(&mut chunks) {
         for l in 0..4 {
             let q = ratio(x[l], r[l]);
+            o[l] = q;
             lanes[l] = if q < lanes[l] { q } else { lanes[l] };
         }
     }
-    let tail = x[whole..].iter().zip(&rate[whole..]).map(|(x, d)| ratio(*x, *d)).fold(f64::INFINITY, f64::min);
-    lanes.into_iter().fold(tail, f64::min)
+    let tail = chunks.into_remainder();
+    let whole = x.len() - tail.len();
+    let mut least = f64::INFINITY;
+    for ((o, x), d) in tail.iter_mut().zip(&x[whole..]).zip(&rate[whole..]) {
+        *o = ratio(*x, *d);
+        least = least.min(*o);
+    }
+    lanes.into_iter().fold(least, f64::min)
+}
+
+/// Calls `hit` for each i with `x_i` ≤ bound, in order. Hits are rare, so groups are tested first.
+#[inline]
+pub(crate) fn for_each_at_most(x: &[f64], bound: f64, mut hit: impl FnMut(usize)) {
+    let less = |a: f64, b: f64| if b < a { b } else { a };
+    let chunks = x.chunks_exact(8);
+    let whole = x.len() - chunks.remainder().len();
+    for (group, c) in chunks.enumerate() {
+        let half = [less(c[0], c[4]), less(c[1], c[5]), less(c[2], c[6]), less(c[3], c[7])];
+        if less(less(half[0], half[1]), less(half[2], half[3])) <= bound {
+            (0..8).filter(|&l| c[l] <= bound).for_each(|l| hit(8 * group + l));
+        }
+    }
+    (whole..x.len()).filter(|&i| x[i] <= bound).for_each(hit);
 }
 
 /// Makes `v` at least `len` long without ever shrinking it, so that a workspace keeps its memory.
@@ -161,9 +174,17 @@ mod tests {
         for n in 0..23 {
             let x: Vec<f64> = (0..n).map(|_| random.range(-0.1, 1.0)).collect();
             let d: Vec<f64> = (0..n).map(|_| random.range(-1.0, 1.0)).collect();
-            let falling = || x.iter().zip(&d).filter(|(_, d)| **d < -0.2);
-            let least = falling().map(|(x, d)| x.max(0.0) / -d).fold(f64::INFINITY, f64::min);
-            assert_eq!(least_ratio(&x, &d, -0.2), least);
+            let plain: Vec<f64> = x
+                .iter()
+                .zip(&d)
+                .map(|(x, d)| if *d < -0.2 { x.max(0.0) / -d } else { f64::INFINITY })
+                .collect();
+            let mut out = vec![0.0; n];
+            let least = ratios(&x, &d, -0.2, &mut out);
+            assert_eq!((least, &out), (plain.iter().copied().fold(f64::INFINITY, f64::min), &plain));
+            let mut hits = Vec::new();
+            for_each_at_most(&out, 0.7, |i| hits.push(i));
+            assert_eq!(hits, (0..n).filter(|&i| plain[i] <= 0.7).collect::<Vec<_>>());
             let moved: Vec<f64> = x.iter().zip(&d).map(|(x, d)| x + 0.3 * d).collect();
             let mut y = x.clone();
             assert_eq!(advance(&mut y, 0.3, &d), moved.iter().copied().fold(f64::INFINITY, f64::min));
@@ -177,7 +198,7 @@ mod tests {
     #[test]
     fn fast_loops_equal_the_plain_sums_for_every_remainder() {
         for n in 0..19_usize {
-            for m in 0..7_usize {
+            for m in 0..21_usize {
                 let stride = n + 2;
                 let a: Vec<f64> = (0..m * stride + n).map(|k| ((k * 7 + 3) % 11) as f64 - 5.0).collect();
                 let x: Vec<f64> = (0..n).map(|k| ((k * 5 + 1) % 7) as f64 - 3.0).collect();

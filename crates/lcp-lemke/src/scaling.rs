@@ -75,17 +75,18 @@ impl Scaling {
     fn ruiz(&mut self, problem: &LcpProblem<'_>) {
         let n = problem.len();
         let (row_max, column_max) = (&mut self.row_max[..n], &mut self.column_max[..n]);
+        let fine = |m: f64| m == 0.0 || (1.0 / WELL_SCALED..=WELL_SCALED).contains(&m);
+        for i in 0..n {
+            row_max[i] = max_abs(problem.row(i));
+        }
+        if row_max.iter().all(|m| fine(*m)) && columns_are_fine(problem) {
+            return;
+        }
         column_max.fill(0.0);
         for i in 0..n {
-            let row = problem.row(i);
-            row_max[i] = max_abs(row);
-            for (m, v) in column_max.iter_mut().zip(row) {
+            for (m, v) in column_max.iter_mut().zip(problem.row(i)) {
                 *m = larger(*m, v.abs());
             }
-        }
-        let fine = |m: &f64| *m == 0.0 || (*m <= WELL_SCALED && *m >= 1.0 / WELL_SCALED);
-        if row_max.iter().all(fine) && column_max.iter().all(fine) {
-            return;
         }
         self.active = true;
         for _ in 0..30 {
@@ -117,6 +118,17 @@ impl Scaling {
             *f = power_of_two(*f);
         }
     }
+}
+
+/// With no entry above the bound, a column is fine if one entry is large enough or all are 0.
+/// Mostly the diagonal entry tells.
+fn columns_are_fine(problem: &LcpProblem<'_>) -> bool {
+    let (n, m) = (problem.len(), problem.m());
+    (0..n).all(|j| {
+        let column = || m[j..].iter().step_by(n);
+        let large = |v: &f64| v.abs() >= 1.0 / WELL_SCALED;
+        large(&m[j * n + j]) || column().any(large) || column().all(|v| *v == 0.0)
+    })
 }
 
 /// The power of two at or below x; 1 for zero, subnormal and huge x, which no sane problem has.

@@ -25,7 +25,7 @@
 
 use super::LemkeParams;
 use crate::basis::{Basis, NONE, Place};
-use crate::kernels::{least_ratio, max_abs};
+use crate::kernels::{for_each_at_most, max_abs, ratios};
 
 /// How ties of the minimum ratio test are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +38,14 @@ pub enum TieRule {
     FirstIndex,
 }
 
+/// A basic variable that reaches 0 at the step: where it is, how fast it falls, its value at the present level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Tie {
+    place: Place,
+    dv: f64,
+    level: f64,
+}
+
 /// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Leaving {
@@ -46,13 +54,19 @@ pub(super) struct Leaving {
 }
 
 /// Finds the leaving variable; `None` for a ray.
-pub(super) fn ratio_test(basis: &Basis, params: &LemkeParams, ties: &mut Vec<(Place, f64)>) -> Option<Leaving> {
+pub(super) fn ratio_test(
+    basis: &Basis,
+    params: &LemkeParams,
+    scratch: &mut [f64],
+    ties: &mut Vec<Tie>,
+) -> Option<Leaving> {
     let (m, n) = (basis.len, basis.rows());
     let (delta, slack_delta) = (&basis.delta[..m], &basis.slack_delta[..n]);
     let largest = max_abs(delta).max(max_abs(slack_delta));
     let floor = -params.pivot_tolerance * largest.max(1.0);
     let (value, slack) = (&basis.value[..m], &basis.slack[..n]);
-    let theta = least_ratio(value, delta, floor).min(least_ratio(slack, slack_delta, floor));
+    let (of_slots, of_rows) = scratch[..m + n].split_at_mut(m);
+    let theta = ratios(value, delta, floor, of_slots).min(ratios(slack, slack_delta, floor, of_rows));
     if theta == f64::INFINITY {
         return None;
     }
@@ -64,45 +78,51 @@ pub(super) fn ratio_test(basis: &Basis, params: &LemkeParams, ties: &mut Vec<(Pl
         }
     }
     ties.clear();
-    // Not negated: a product that is NaN is no tie.
-    let tied = |x: f64, d: f64| d < floor && x <= bound * -d;
-    for p in 0..m {
-        if tied(value[p], delta[p]) {
-            ties.push((Place::Slot(p as u32), -delta[p]));
-        }
-    }
-    for i in 0..n {
-        if tied(slack[i], slack_delta[i]) {
-            ties.push((Place::Row(i as u32), -slack_delta[i]));
-        }
-    }
+    for_each_at_most(of_slots, bound, |p| push(ties, Place::Slot(p as u32), delta[p]));
+    for_each_at_most(of_rows, bound, |i| push(ties, Place::Row(i as u32), slack_delta[i]));
     if ties.len() > 1 {
         match params.tie_rule {
             TieRule::Lexicographic => lexicographic(basis, params.tie_tolerance, ties),
-            TieRule::FirstIndex => ties.sort_by_key(|(place, _)| basis.line(*place)),
+            TieRule::FirstIndex => ties.sort_unstable_by_key(|tie| basis.line(tie.place)),
         }
     }
     let first_index = params.tie_rule == TieRule::FirstIndex;
-    let (place, _) = if first_index {
+    let tie = if first_index {
         *ties.first()?
     } else {
-        ties.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?
+        ties.iter().copied().reduce(|a, b| if b.dv > a.dv { b } else { a })?
     };
-    Some(Leaving { place, step: theta })
+    Some(Leaving { place: tie.place, step: theta })
 }
 
-fn lexicographic(basis: &Basis, tolerance: f64, ties: &mut Vec<(Place, f64)>) {
-    for k in 0..basis.rows() as u32 {
-        if basis.row_active[k as usize] == NONE {
+fn push(ties: &mut Vec<Tie>, place: Place, rate: f64) {
+    ties.push(Tie { place, dv: -rate, level: 0.0 });
+}
+
+fn lexicographic(basis: &Basis, tolerance: f64, ties: &mut Vec<Tie>) {
+    // Ties are in the order slots, then rows by index; both parts keep it.
+    let first_row = |ties: &[Tie]| ties.iter().position(|t| matches!(t.place, Place::Row(_)));
+    let mut next = first_row(ties);
+    for (k, active) in basis.row_active[..basis.rows()].iter().enumerate() {
+        let k = k as u32;
+        if *active == NONE {
             // Column k of B⁻¹ is the unit vector of w_k: only its own row is positive, all others are 0.
-            if let Some(at) = ties.iter().position(|(place, _)| *place == Place::Row(k)) {
-                ties.remove(at);
+            match next {
+                Some(at) if ties[at].place == Place::Row(k) => {
+                    ties.remove(at);
+                    next = first_row(ties);
+                }
+                _ => continue,
             }
         } else {
-            let level = |(place, dv): &(Place, f64)| basis.inverse_entry(*place, k) / dv;
-            let least = ties.iter().map(level).fold(f64::INFINITY, f64::min);
+            let mut least = f64::INFINITY;
+            for tie in ties.iter_mut() {
+                tie.level = basis.inverse_entry(tie.place, k) / tie.dv;
+                least = least.min(tie.level);
+            }
             let bound = least + tolerance * (1.0 + least.abs());
-            ties.retain(|tie| level(tie) <= bound);
+            ties.retain(|tie| tie.level <= bound);
+            next = first_row(ties);
         }
         if ties.len() <= 1 {
             return;

@@ -28,7 +28,7 @@
 
 use super::TieRule;
 use crate::basis::{Basis, Place, Var};
-use super::ratio_test::ratio_test;
+use super::ratio_test::{Tie, ratio_test};
 use crate::certificate::Certificate;
 use crate::kernels::{grow, max_abs};
 use crate::scaling::Scaling;
@@ -139,7 +139,8 @@ pub struct LemkeWorkspace {
     pub(super) scaling: Scaling,
     pub(super) q: Vec<f64>,
     pub(super) cover: Vec<f64>,
-    pub(super) ties: Vec<(Place, f64)>,
+    pub(super) ties: Vec<Tie>,
+    ratios: Vec<f64>,
     pub(super) factor: crate::dense::Lu,
     pub(super) trial: Vec<f64>,
     ray_point: Vec<f64>,
@@ -166,6 +167,7 @@ impl LemkeWorkspace {
             grow(v, n);
         }
         self.ties.reserve((2 * n + 2).saturating_sub(self.ties.len()));
+        grow(&mut self.ratios, 2 * n + 1);
         self.factor.reserve(n);
         self.scaling.reserve(n);
     }
@@ -239,16 +241,18 @@ impl LemkeWorkspace {
 
 /// Column `s` of R M C.
 pub(crate) fn scaled_column(problem: &LcpProblem<'_>, scaling: &Scaling, s: usize, out: &mut [f64]) {
-    let n = problem.len();
-    let column = problem.m()[s..].iter().step_by(n);
+    let (n, m) = (problem.len(), problem.m());
+    let mut at = s;
     if scaling.active {
         let c = scaling.column()[s];
-        for ((o, m), r) in out.iter_mut().zip(column).zip(scaling.row()) {
-            *o = r * m * c;
+        for (o, r) in out.iter_mut().zip(scaling.row()) {
+            *o = r * m[at] * c;
+            at += n;
         }
     } else {
-        for (o, m) in out.iter_mut().zip(column) {
-            *o = *m;
+        for o in out {
+            *o = m[at];
+            at += n;
         }
     }
 }
@@ -385,7 +389,7 @@ fn follow_path(
     let mut pivots = 0;
     while pivots < limit {
         rates(problem, params, entering, ws);
-        let Some(leaving) = ratio_test(&ws.basis, params, &mut ws.ties) else {
+        let Some(leaving) = ratio_test(&ws.basis, params, &mut ws.ratios, &mut ws.ties) else {
             ws.read_z(z);
             ws.keep_ray(entering, z);
             let certificate = Certificate::measure(problem, z);
