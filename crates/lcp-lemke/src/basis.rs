@@ -59,6 +59,8 @@ pub(crate) struct Basis {
     n: usize,
     /// Size of the block.
     pub(crate) len: usize,
+    /// The first so many slots and active rows are free unknowns and equations: they never leave.
+    pub(crate) free: usize,
     stride: usize,
     pub(crate) kinv: Vec<f64>,
     pub(crate) columns: Vec<f64>,
@@ -90,6 +92,7 @@ impl Basis {
     pub(crate) fn reset(&mut self, n: usize) {
         self.n = n;
         self.len = 0;
+        self.free = 0;
         self.stride = n + 1;
         grow(&mut self.kinv, (n + 1) * (n + 1));
         grow(&mut self.columns, (n + 1) * n);
@@ -217,7 +220,10 @@ impl Basis {
     /// Moves along the rates by `step`; returns the smallest basic value.
     pub(crate) fn advance(&mut self, step: f64) -> f64 {
         let (m, n) = (self.len, self.n);
-        let worst = advance(&mut self.value[..m], step, &self.delta[..m]);
+        let (free, bound) = self.value[..m].split_at_mut(self.free);
+        let (free_delta, bound_delta) = self.delta[..m].split_at(self.free);
+        advance(free, step, free_delta);
+        let worst = advance(bound, step, bound_delta);
         worst.min(advance(&mut self.slack[..n], step, &self.slack_delta[..n]))
     }
 

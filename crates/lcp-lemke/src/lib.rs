@@ -3,12 +3,16 @@
 
 mod basis;
 mod block_pivoting;
+mod block_sparse;
+mod boxed;
 mod certificate;
 mod dense;
 mod driver;
 pub mod enumerate;
+mod fast_factored;
 mod kernels;
 mod lemke;
+mod mixed;
 mod newton;
 mod pivoting;
 mod projected_gauss_seidel;
@@ -18,10 +22,16 @@ mod text;
 #[cfg(any(test, feature = "testkit"))]
 pub mod families;
 
+pub use block_sparse::BlockRows;
+pub use boxed::{Bound, BoxedLcp, BoxedSolver};
 pub use certificate::Certificate;
 pub use driver::{Driver, DriverParams, Failure, Method, Solution};
 pub use enumerate::Enumeration;
+pub use fast_factored::{
+    FastFactored, FastMixedLcp, FastMixedWorkspace, SparseVectors, solve_fast_factored,
+};
 pub use lemke::{Lemke, LemkeEnd, LemkeParams, LemkeReport, LemkeWorkspace, Ray, Start, TieRule, lemke};
+pub use mixed::{MixedLcp, MixedSolver};
 pub use newton::Newton;
 pub use pivoting::{PrincipalPivoting, check_symmetric};
 pub use projected_gauss_seidel::{GaussSeidel, GaussSeidelParams, projected_gauss_seidel};

@@ -56,6 +56,22 @@ pub enum LcpError {
         /// How much the two differ.
         difference: f64,
     },
+    /// A matrix that must have an inverse has none.
+    #[error("{what} is singular")]
+    Singular {
+        /// Which matrix.
+        what: &'static str,
+    },
+    /// A lower bound is above the upper one, or an index points where it must not.
+    #[error("{what} {index} is not allowed: {value}")]
+    NotAllowed {
+        /// Which item.
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The offending number.
+        value: f64,
+    },
     /// The path of the algorithm left to infinity: for most matrix classes, no solution exists.
     #[error("ray termination after {iterations} iterations")]
     Ray {

@@ -40,7 +40,7 @@ pub enum TieRule {
 
 /// A basic variable that reaches 0 at the step: where it is, how fast it falls, its value at the present level.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Tie {
+pub(crate) struct Tie {
     place: Place,
     dv: f64,
     level: f64,
@@ -48,23 +48,25 @@ pub(super) struct Tie {
 
 /// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Leaving {
-    pub(super) place: Place,
-    pub(super) step: f64,
+pub(crate) struct Leaving {
+    pub(crate) place: Place,
+    pub(crate) step: f64,
 }
 
 /// Finds the leaving variable; `None` for a ray.
-pub(super) fn ratio_test(
+pub(crate) fn ratio_test(
     basis: &Basis,
     params: &LemkeParams,
     scratch: &mut [f64],
     ties: &mut Vec<Tie>,
 ) -> Option<Leaving> {
-    let (m, n) = (basis.len, basis.rows());
-    let (delta, slack_delta) = (&basis.delta[..m], &basis.slack_delta[..n]);
+    let (free, n) = (basis.free, basis.rows());
+    // Free unknowns of a mixed problem may have any sign: they do not block.
+    let m = basis.len - free;
+    let (delta, slack_delta) = (&basis.delta[free..basis.len], &basis.slack_delta[..n]);
     let largest = max_abs(delta).max(max_abs(slack_delta));
     let floor = -params.pivot_tolerance * largest.max(1.0);
-    let (value, slack) = (&basis.value[..m], &basis.slack[..n]);
+    let (value, slack) = (&basis.value[free..basis.len], &basis.slack[..n]);
     let (of_slots, of_rows) = scratch[..m + n].split_at_mut(m);
     let theta = ratios(value, delta, floor, of_slots).min(ratios(slack, slack_delta, floor, of_rows));
     if theta == f64::INFINITY {
@@ -72,13 +74,13 @@ pub(super) fn ratio_test(
     }
     let bound = theta + params.tie_tolerance * (1.0 + theta);
     if let Some(p) = basis.artificial().filter(|_| params.prefer_artificial) {
-        if delta[p] < floor && basis.value[p].max(0.0) <= bound * -delta[p] {
-            let step = (basis.value[p] / -delta[p]).max(0.0);
-            return Some(Leaving { place: Place::Slot(p as u32), step });
+        let (x, d) = (basis.value[p], basis.delta[p]);
+        if d < floor && x.max(0.0) <= bound * -d {
+            return Some(Leaving { place: Place::Slot(p as u32), step: (x / -d).max(0.0) });
         }
     }
     ties.clear();
-    for_each_at_most(of_slots, bound, |p| push(ties, Place::Slot(p as u32), delta[p]));
+    for_each_at_most(of_slots, bound, |p| push(ties, Place::Slot((free + p) as u32), delta[p]));
     for_each_at_most(of_rows, bound, |i| push(ties, Place::Row(i as u32), slack_delta[i]));
     if ties.len() > 1 {
         match params.tie_rule {
@@ -103,7 +105,8 @@ fn lexicographic(basis: &Basis, tolerance: f64, ties: &mut Vec<Tie>) {
     // Ties are in the order slots, then rows by index; both parts keep it.
     let first_row = |ties: &[Tie]| ties.iter().position(|t| matches!(t.place, Place::Row(_)));
     let mut next = first_row(ties);
-    for (k, active) in basis.row_active[..basis.rows()].iter().enumerate() {
+    // Equations of a mixed problem come first and take no part: their columns do not start positive.
+    for (k, active) in basis.row_active[..basis.rows()].iter().enumerate().skip(basis.free) {
         let k = k as u32;
         if *active == NONE {
             // Column k of B⁻¹ is the unit vector of w_k: only its own row is positive, all others are 0.
