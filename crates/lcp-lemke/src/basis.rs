@@ -448,8 +448,7 @@ impl Basis {
         for a in 0..m {
             let row = self.active_row[a] as usize;
             for b in 0..m {
-                let sum: f64 =
-                    (0..m).map(|s| self.column(s)[row] * self.kinv[s * self.stride + b]).sum();
+                let sum: f64 = (0..m).map(|s| self.column(s)[row] * self.kinv[s * self.stride + b]).sum();
                 worst = worst.max((sum - if a == b { 1.0 } else { 0.0 }).abs());
             }
         }
@@ -535,7 +534,10 @@ mod tests {
                 for s in 0..m {
                     for c in 0..m {
                         let at = s * (n + 1) + c;
-                        assert!((b.kinv[at] - fresh.kinv[at]).abs() < 1e-8 * scale, "n = {n}, entry {s}, {c}");
+                        assert!(
+                            (b.kinv[at] - fresh.kinv[at]).abs() < 1e-8 * scale,
+                            "n = {n}, entry {s}, {c}"
+                        );
                     }
                 }
             });

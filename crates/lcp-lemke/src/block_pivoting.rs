@@ -164,11 +164,8 @@ impl BlockPivoting {
         let (z_floor, w_floor) = (-1e-13 * max_abs(z), -1e-13 * max_abs(problem.q()));
         let mut infeasible = 0;
         for (i, inside) in self.inside[..z.len()].iter_mut().enumerate() {
-            let bad = if *inside {
-                z[i] < z_floor
-            } else {
-                dot(problem.row(i), z) + problem.q()[i] < w_floor
-            };
+            let bad =
+                if *inside { z[i] < z_floor } else { dot(problem.row(i), z) + problem.q()[i] < w_floor };
             if bad {
                 *inside = !*inside;
                 infeasible += 1;
@@ -182,7 +179,7 @@ impl BlockPivoting {
 mod tests {
     use super::*;
     use crate::families::{Family, changed_pair};
-    use crate::{Lemke, LcpSolver};
+    use crate::{LcpSolver, Lemke};
     use sim_math::testkit::SplitMix64;
 
     #[test]
@@ -226,7 +223,10 @@ mod tests {
                 }
             }
             println!("{family:?}: {solved} of {tried} in {rounds} rounds");
-            assert!(10 * solved >= 9 * tried && rounds < 2 * solved, "{family:?}: {solved} of {tried}, {rounds}");
+            assert!(
+                10 * solved >= 9 * tried && rounds < 2 * solved,
+                "{family:?}: {solved} of {tried}, {rounds}"
+            );
         }
     }
 }

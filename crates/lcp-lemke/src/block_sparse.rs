@@ -74,7 +74,11 @@ impl BlockRows {
     pub fn push_row(&mut self, blocks: &[(u32, &[f64])]) -> Result<u32, LcpError> {
         for (k, (block, values)) in blocks.iter().enumerate() {
             if *block >= self.blocks {
-                return Err(LcpError::NotAllowed { what: "column block", index: k, value: f64::from(*block) });
+                return Err(LcpError::NotAllowed {
+                    what: "column block",
+                    index: k,
+                    value: f64::from(*block),
+                });
             }
             if values.len() != self.width {
                 return Err(LcpError::WrongLength { what: "block", expected: self.width, got: values.len() });

@@ -190,8 +190,7 @@ impl BoxedSolver {
         self.assemble(problem, free, bounded)?;
         let [p, q, r, s, u, v] = &self.blocks;
         let (m, n) = (free, bounded);
-        let mixed =
-            MixedLcp::new(&p[..m * m], &q[..m * n], &r[..n * m], &s[..n * n], &u[..m], &v[..n])?;
+        let mixed = MixedLcp::new(&p[..m * m], &q[..m * n], &r[..n * m], &s[..n * n], &u[..m], &v[..n])?;
         grow(&mut self.x, m);
         grow(&mut self.y, n);
         let (x, y) = (&mut self.x[..m], &mut self.y[..n]);

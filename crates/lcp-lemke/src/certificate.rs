@@ -42,8 +42,13 @@ impl Certificate {
         // Far from the smallest number, so that the inverse is finite.
         let z_scale = larger(max_abs(z), 1e-300);
         let inv_z_scale = 1.0 / z_scale;
-        let mut c =
-            Self { min_z: f64::INFINITY, min_w: f64::INFINITY, complementarity: 0.0, residual: 0.0, relative: 0.0 };
+        let mut c = Self {
+            min_z: f64::INFINITY,
+            min_w: f64::INFINITY,
+            complementarity: 0.0,
+            residual: 0.0,
+            relative: 0.0,
+        };
         let mut q_scale = 1.0_f64;
         let n = z.len();
         for first in (0..n).step_by(4) {

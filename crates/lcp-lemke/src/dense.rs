@@ -1,4 +1,7 @@
-//! LU factorisation with row pivoting and Cholesky factorisation of small dense matrices, without allocation.
+//! LU and Cholesky factorisation of a block that is gathered from a larger matrix, without allocation.
+//!
+//! The factorisations of `sim-math` take whole matrices; here the active block is written row by row into the
+//! factor, which saves a copy and a check at each round of the solvers.
 //!
 //! # Reference
 //! Golub, Van Loan, *Matrix Computations* (2013), 3.4 and 4.2, blocked right-looking forms.

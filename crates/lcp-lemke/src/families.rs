@@ -184,10 +184,12 @@ struct Row {
 
 impl Row {
     fn velocity(&self, bodies: &[Body]) -> f64 {
-        let side = |k: usize| self.bodies[k].map_or(0.0, |b| {
-            let body = &bodies[b];
-            self.d.dot(body.velocity + body.omega.cross(self.arms[k]))
-        });
+        let side = |k: usize| {
+            self.bodies[k].map_or(0.0, |b| {
+                let body = &bodies[b];
+                self.d.dot(body.velocity + body.omega.cross(self.arms[k]))
+            })
+        };
         side(0) - side(1)
     }
 
@@ -198,7 +200,8 @@ impl Row {
             for (l, sign_l) in [(0, 1.0), (1, -1.0)] {
                 if let Some(b) = self.bodies[k].filter(|_| self.bodies[k] == other.bodies[l]) {
                     let body = &bodies[b];
-                    let turn = self.arms[k].cross(self.d).dot(body.inv_inertia * other.arms[l].cross(other.d));
+                    let turn =
+                        self.arms[k].cross(self.d).dot(body.inv_inertia * other.arms[l].cross(other.d));
                     sum += sign_k * sign_l * (self.d.dot(other.d) * body.inv_mass + turn);
                 }
             }
@@ -282,12 +285,7 @@ pub fn friction(contacts: usize, directions: usize, random: &mut SplitMix64) -> 
 /// A problem of the family and a similar one. For contact families the same bodies a little later: velocities,
 /// lever arms and masses changed by up to `amount`; for the others each number changed by that part of itself.
 #[must_use]
-pub fn changed_pair(
-    family: Family,
-    n: usize,
-    amount: f64,
-    random: &mut SplitMix64,
-) -> (OwnedLcp, OwnedLcp) {
+pub fn changed_pair(family: Family, n: usize, amount: f64, random: &mut SplitMix64) -> (OwnedLcp, OwnedLcp) {
     let mut scene = match family {
         Family::Contact => frictionless_scene(n, random),
         Family::Friction4 => friction_scene(n.div_ceil(6).max(1), 4, random),

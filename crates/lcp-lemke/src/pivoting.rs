@@ -146,7 +146,8 @@ impl PrincipalPivoting {
         let mut offer = |block, step: f64, pivot: f64| {
             // Of nearly equal steps the one with the larger pivot is safer.
             let better = best.is_none_or(|(_, least, size)| {
-                step < least - 1e-12 * (1.0 + least) || (step <= least + 1e-12 * (1.0 + least) && pivot > size)
+                step < least - 1e-12 * (1.0 + least)
+                    || (step <= least + 1e-12 * (1.0 + least) && pivot > size)
             });
             if better {
                 best = Some((block, step, pivot));
@@ -169,7 +170,13 @@ impl PrincipalPivoting {
     }
 
     /// Brings unknown s to complementarity.
-    fn drive(&mut self, problem: &LcpProblem<'_>, s: usize, pivots: &mut u32, limit: u32) -> Result<(), LcpError> {
+    fn drive(
+        &mut self,
+        problem: &LcpProblem<'_>,
+        s: usize,
+        pivots: &mut u32,
+        limit: u32,
+    ) -> Result<(), LcpError> {
         let mut driven = 0.0;
         // Slack within rounding of 0 needs no driving; but z_s must join C once it has moved.
         while driven > 0.0 || self.basis.slack[s] < -SLACK_TOLERANCE {
@@ -207,8 +214,7 @@ impl PrincipalPivoting {
         z.fill(0.0);
         for slot in 0..self.basis.len {
             let column = self.basis.slot_column[slot] as usize;
-            z[column] =
-                self.basis.value[slot].max(0.0) * self.scaling.column()[column] / self.scaling.rhs;
+            z[column] = self.basis.value[slot].max(0.0) * self.scaling.column()[column] / self.scaling.rhs;
         }
     }
 }

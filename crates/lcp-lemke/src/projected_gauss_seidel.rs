@@ -59,7 +59,11 @@ pub fn projected_gauss_seidel(
         return Err(LcpError::NotPositive { what: "relaxation", index: 0, value: params.relaxation });
     }
     if let Some(index) = (0..n).find(|&i| problem.row(i)[i] <= 0.0) {
-        return Err(LcpError::NotPositive { what: "diagonal entry", index, value: problem.row(index)[index] });
+        return Err(LcpError::NotPositive {
+            what: "diagonal entry",
+            index,
+            value: problem.row(index)[index],
+        });
     }
     if !params.warm_start {
         z.fill(0.0);

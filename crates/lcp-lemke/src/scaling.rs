@@ -67,8 +67,7 @@ impl Scaling {
         if equilibrate {
             self.ruiz(problem);
         }
-        let largest =
-            problem.q().iter().zip(&self.row).fold(0.0_f64, |m, (q, r)| m.max((q * r).abs()));
+        let largest = problem.q().iter().zip(&self.row).fold(0.0_f64, |m, (q, r)| m.max((q * r).abs()));
         self.rhs = 1.0 / power_of_two(largest);
     }
 
@@ -148,7 +147,8 @@ mod tests {
         let mut random = SplitMix64(3);
         for _ in 0..200 {
             let n = 1 + random.below(12);
-            let factors: Vec<f64> = (0..2 * n).map(|_| sim_math::ops::exp(random.range(-18.0, 18.0))).collect();
+            let factors: Vec<f64> =
+                (0..2 * n).map(|_| sim_math::ops::exp(random.range(-18.0, 18.0))).collect();
             let m: Vec<f64> =
                 (0..n * n).map(|k| factors[k / n] * factors[n + k % n] * random.range(0.1, 1.0)).collect();
             let q = vec![1.0; n];

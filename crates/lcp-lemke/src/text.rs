@@ -142,10 +142,8 @@ mod tests {
         let mut random = SplitMix64(31);
         for n in 0..9 {
             let mut number = || random.range(-1.0, 1.0) * sim_math::ops::exp(random.range(-300.0, 300.0));
-            let owned = OwnedLcp {
-                m: (0..n * n).map(|_| number()).collect(),
-                q: (0..n).map(|_| number()).collect(),
-            };
+            let owned =
+                OwnedLcp { m: (0..n * n).map(|_| number()).collect(), q: (0..n).map(|_| number()).collect() };
             let text = to_text(&owned.problem().unwrap(), "two\nlines");
             assert_eq!(from_text(&text).unwrap(), owned);
         }
@@ -162,7 +160,10 @@ mod tests {
         assert_eq!(message("lcp 1\nn 1\nM 1\nq"), "line 4: expected a number, got \"\"");
         assert_eq!(message("lcp 1\nn 1\nM 1\nq 1 2"), "line 4: expected the end, got \"2\"");
         assert_eq!(message("lcp 1\nn 1\nM NaN\nq 1"), "matrix entry 0 is not finite: NaN");
-        assert_eq!(message("lcp 1\nn 99999999999999999999\nM"), "line 2: expected the number of unknowns, got \"99999999999999999999\"");
+        assert_eq!(
+            message("lcp 1\nn 99999999999999999999\nM"),
+            "line 2: expected the number of unknowns, got \"99999999999999999999\""
+        );
         assert_eq!(message("lcp 1\nn 9999999999\nM"), "line 3: expected a number, got \"\"");
     }
 }

@@ -4,8 +4,8 @@ mod support;
 
 use lcp_lemke::families::Family;
 use lcp_lemke::{
-    BlockRows, Bound, BoxedLcp, BoxedSolver, Driver, FastFactored, FastMixedLcp, FastMixedWorkspace, LcpError,
-    LcpProblem, LcpSolver, Lemke, MixedLcp, MixedSolver, SparseVectors, solve_fast_factored,
+    BlockRows, Bound, BoxedLcp, BoxedSolver, Driver, FastFactored, FastMixedLcp, FastMixedWorkspace,
+    LcpError, LcpProblem, LcpSolver, Lemke, MixedLcp, MixedSolver, SparseVectors, solve_fast_factored,
 };
 use sim_math::testkit::SplitMix64;
 use std::cell::Cell;
@@ -21,7 +21,9 @@ impl Mixed {
         let whole = Family::PMatrix.draw(m + n, random);
         let total = m + n;
         let cut = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| -> Vec<f64> {
-            rows.flat_map(|i| columns.clone().map(move |j| (i, j))).map(|(i, j)| whole.m[i * total + j]).collect()
+            rows.flat_map(|i| columns.clone().map(move |j| (i, j)))
+                .map(|(i, j)| whole.m[i * total + j])
+                .collect()
         };
         Self {
             blocks: [
@@ -133,7 +135,11 @@ impl FastFactored for Chain {
 }
 
 /// A chain of `n` links with `k` contacts that each touch two links.
-fn chain(n: usize, k: usize, random: &mut SplitMix64) -> (Chain, SparseVectors, SparseVectors, Vec<f64>, Vec<f64>) {
+fn chain(
+    n: usize,
+    k: usize,
+    random: &mut SplitMix64,
+) -> (Chain, SparseVectors, SparseVectors, Vec<f64>, Vec<f64>) {
     let diagonal = (0..n).map(|_| random.range(2.5, 3.5)).collect();
     let off = (1..n).map(|_| random.range(-1.0, 1.0)).collect();
     let (mut q, mut r) = (SparseVectors::new(), SparseVectors::new());
@@ -234,16 +240,18 @@ fn boxed_problems_satisfy_their_conditions() {
         let family = [Family::PositiveDefinite, Family::PMatrix, Family::SemiDefinite][k % 3];
         let p = family.draw(1 + random.below(15), &mut random);
         let semidefinite = family == Family::SemiDefinite;
-        let bounds: Vec<Bound> = p
-            .q
-            .iter()
-            .map(|_| match random.below(4) {
-                0 if !semidefinite => Bound::FREE,
-                1 => Bound::Fixed { lo: -random.range(0.0, 1.0), hi: random.range(0.0, 1.0) },
-                2 if !semidefinite => Bound::Fixed { lo: f64::NEG_INFINITY, hi: random.range(-0.5, 0.5) },
-                _ => Bound::Fixed { lo: random.range(-0.5, 0.0), hi: if semidefinite { 1.0 } else { f64::INFINITY } },
-            })
-            .collect();
+        let bounds: Vec<Bound> =
+            p.q.iter()
+                .map(|_| match random.below(4) {
+                    0 if !semidefinite => Bound::FREE,
+                    1 => Bound::Fixed { lo: -random.range(0.0, 1.0), hi: random.range(0.0, 1.0) },
+                    2 if !semidefinite => Bound::Fixed { lo: f64::NEG_INFINITY, hi: random.range(-0.5, 0.5) },
+                    _ => Bound::Fixed {
+                        lo: random.range(-0.5, 0.0),
+                        hi: if semidefinite { 1.0 } else { f64::INFINITY },
+                    },
+                })
+                .collect();
         let problem = BoxedLcp::new(&p.m, &p.q, &bounds).unwrap();
         let mut z = vec![0.0; p.q.len()];
         let report = solver.solve(&problem, &mut z).unwrap_or_else(|e| panic!("{k}, {family:?}: {e}"));
@@ -288,7 +296,8 @@ fn box_friction_slides_and_sticks_as_in_closed_form() {
 
 #[test]
 fn bad_bounds_are_errors_with_index_and_value() {
-    let message = |bounds: &[Bound]| BoxedLcp::new(&[1.0, 0.0, 0.0, 1.0], &[0.0; 2], bounds).unwrap_err().to_string();
+    let message =
+        |bounds: &[Bound]| BoxedLcp::new(&[1.0, 0.0, 0.0, 1.0], &[0.0; 2], bounds).unwrap_err().to_string();
     let fine = Bound::NON_NEGATIVE;
     assert_eq!(message(&[fine]), "bounds has length 1, expected 2");
     assert_eq!(message(&[fine, Bound::Fixed { lo: 1.0, hi: 0.0 }]), "lower bound 1 is not allowed: 1");

@@ -164,7 +164,8 @@ fn lemke_equals_enumeration() {
     // Semidefinite: w is unique though z is not. Copositive: both agree that there is a solution.
     for family in [Family::SemiDefinite, Family::WholeNumbers, Family::Contact, Family::Friction4] {
         for _ in 0..100 {
-            let p = family.draw(1 + random.below(if family == Family::Friction4 { 6 } else { 10 }), &mut random);
+            let p =
+                family.draw(1 + random.below(if family == Family::Friction4 { 6 } else { 10 }), &mut random);
             let problem = LcpProblem::new(&p.m, &p.q).unwrap();
             let (report, z) = solve(&p, &LemkeParams::default());
             assert!(report.unwrap().certificate.holds(1e-12));
@@ -195,7 +196,8 @@ fn warm_start_on_the_same_problem_needs_no_pivot() {
             let first = z.clone();
             let mut guess = vec![false; z.len()];
             ws.active(&mut guess);
-            let report = lemke(&problem, &LemkeParams::default(), Start::Warm(&guess), &mut ws, &mut z).unwrap();
+            let report =
+                lemke(&problem, &LemkeParams::default(), Start::Warm(&guess), &mut ws, &mut z).unwrap();
             assert_eq!(report.pivots, 0, "{family:?}");
             assert!(distance(&z, &first) < 1e-10);
         }
@@ -222,7 +224,8 @@ fn warm_start_finds_the_solution_of_a_changed_problem() {
                 };
                 let near = LcpProblem::new(&near.m, &near.q).unwrap();
                 let cold = lemke(&near, &LemkeParams::default(), Start::Cold, &mut ws, &mut z).unwrap();
-                let warm = lemke(&near, &LemkeParams::default(), Start::Warm(&guess), &mut ws, &mut z).unwrap();
+                let warm =
+                    lemke(&near, &LemkeParams::default(), Start::Warm(&guess), &mut ws, &mut z).unwrap();
                 if amount < 0.01 {
                     cold_pivots += cold.pivots;
                     warm_pivots += warm.pivots;

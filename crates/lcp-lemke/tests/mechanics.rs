@@ -34,8 +34,7 @@ fn time_step(body: &Plane, arms: &[[f64; 2]], mu: f64) -> OwnedLcp {
             m[i * n + j] = (0..3).map(|c| a[c] * weight[c] * b[c]).sum();
         }
     }
-    let mut q: Vec<f64> =
-        rows.iter().map(|a| (0..3).map(|c| a[c] * body.velocity[c]).sum()).collect();
+    let mut q: Vec<f64> = rows.iter().map(|a| (0..3).map(|c| a[c] * body.velocity[c]).sum()).collect();
     q.resize(n, 0.0);
     for c in 0..k {
         m[(3 * k + c) * n + c] = mu;
@@ -80,7 +79,10 @@ fn block_on_an_incline_sticks_or_slides() {
         let body = Plane { inv_mass: 1.0, inv_inertia: 0.0, velocity: [0.0, G * H * s, -G * H * c] };
         let z = solve(&time_step(&body, &[[0.0, 0.0]], 0.3));
         let speed = G * H * s + z[1] - z[2];
-        assert!((speed - expected).abs() < 1e-7 && (expected > 0.0 || speed.abs() < 1e-15), "{degrees}: {speed}");
+        assert!(
+            (speed - expected).abs() < 1e-7 && (expected > 0.0 || speed.abs() < 1e-15),
+            "{degrees}: {speed}"
+        );
     }
 }
 
@@ -109,7 +111,8 @@ fn painleve_rod_has_several_or_no_solutions_at_acceleration_level() {
     // Frictionless contact forces of a box on four corners under a tipping torque: solvable, and balanced.
     let half = [0.5, 0.3, 0.2];
     let moments = [(0.6 * 0.6 + 0.4 * 0.4) / 12.0, (1.0 + 0.4 * 0.4) / 12.0];
-    let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(x, y)| [x * half[0], y * half[1]]);
+    let corners =
+        [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(x, y)| [x * half[0], y * half[1]]);
     let mut m = vec![0.0; 16];
     let mut q = vec![0.0; 4];
     for (i, a) in corners.iter().enumerate() {

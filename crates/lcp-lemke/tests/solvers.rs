@@ -4,8 +4,8 @@ mod support;
 
 use lcp_lemke::families::{Family, OwnedLcp, friction_box};
 use lcp_lemke::{
-    Driver, DriverParams, Enumeration, GaussSeidel, GaussSeidelParams, LcpError, LcpProblem, LcpSolver, Lemke,
-    Method, Newton, PrincipalPivoting, from_text, projected_gauss_seidel, to_text,
+    Driver, DriverParams, Enumeration, GaussSeidel, GaussSeidelParams, LcpError, LcpProblem, LcpSolver,
+    Lemke, Method, Newton, PrincipalPivoting, from_text, projected_gauss_seidel, to_text,
 };
 use sim_math::testkit::SplitMix64;
 use sim_traits::testkit::lcp;
@@ -90,7 +90,9 @@ fn semidefinite_problems_have_one_w_for_all_solvers() {
             let problem = p.problem().unwrap();
             let (mut a, mut b) = (vec![0.0; p.q.len()], vec![0.0; p.q.len()]);
             Lemke::default().solve(&problem, &mut a).unwrap();
-            PrincipalPivoting::default().solve(&problem, &mut b).unwrap_or_else(|e| panic!("{family:?}: {e}"));
+            PrincipalPivoting::default()
+                .solve(&problem, &mut b)
+                .unwrap_or_else(|e| panic!("{family:?}: {e}"));
             for i in 0..a.len() {
                 assert!((problem.slack(i, &a) - problem.slack(i, &b)).abs() < 1e-8, "{family:?}");
             }

@@ -27,8 +27,8 @@
 //! `known_vectors_with_their_pivot_counts`, `lemke_conforms`, `lemke_equals_enumeration`.
 
 use super::TieRule;
-use crate::basis::{Basis, Place, Var};
 use super::ratio_test::{Tie, ratio_test};
+use crate::basis::{Basis, Place, Var};
 use crate::certificate::Certificate;
 use crate::kernels::{grow, max_abs};
 use crate::scaling::Scaling;
@@ -161,8 +161,7 @@ impl LemkeWorkspace {
 
     pub(crate) fn reserve(&mut self, n: usize) {
         self.basis.reset(n);
-        for v in
-            [&mut self.q, &mut self.cover, &mut self.trial, &mut self.ray_point, &mut self.ray_direction]
+        for v in [&mut self.q, &mut self.cover, &mut self.trial, &mut self.ray_point, &mut self.ray_direction]
         {
             grow(v, n);
         }
@@ -184,7 +183,9 @@ impl LemkeWorkspace {
     pub fn active(&self, marks: &mut [bool]) {
         marks.fill(false);
         for &column in &self.basis.slot_column[..self.basis.len] {
-            if let Some(mark) = marks.get_mut(column as usize).filter(|_| (column as usize) < self.basis.rows()) {
+            if let Some(mark) =
+                marks.get_mut(column as usize).filter(|_| (column as usize) < self.basis.rows())
+            {
                 *mark = true;
             }
         }

@@ -19,8 +19,8 @@
 //! # Tested by
 //! `warm_start_on_the_same_problem_needs_no_pivot`, `warm_start_finds_the_solution_of_a_changed_problem`.
 
-use crate::basis::{Place, Var};
 use super::solve::{LemkeParams, LemkeWorkspace, scaled_column};
+use crate::basis::{Place, Var};
 use crate::certificate::Certificate;
 use sim_traits::LcpProblem;
 
