@@ -1,5 +1,6 @@
 //! Writes a random problem as text: `draw <pd|contact|friction4|friction8> <n> <seed>`.
 //! Another tool can read it; so can `solve_file`.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use lcp_lemke::families::Family;
 use lcp_lemke::to_text;

@@ -1,4 +1,5 @@
 //! Solves a problem from a text file: `solve_file <path>`. Prints z, one number in a line, and what is known of it.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use lcp_lemke::{Driver, from_text};
 

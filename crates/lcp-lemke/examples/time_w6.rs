@@ -1,5 +1,6 @@
 //! Times one problem of workload W6: `time_w6 <pd|contact|friction4|friction8> <n> <seed>` prints the seconds of
 //! a cold and of a warm solve, the least of several. Used by `benches/peers/quantecon_lemke.py`.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use lcp_lemke::Driver;
 use lcp_lemke::families::{Family, changed_pair};

@@ -1,4 +1,5 @@
 //! The worked example of the README: two unknowns, every step shown.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
 
 use lcp_lemke::{Driver, LcpProblem, LemkeParams, LemkeWorkspace, Start, lemke};
 

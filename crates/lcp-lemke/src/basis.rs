@@ -13,7 +13,7 @@
 //! | `columns` | the full columns of the slots, all n rows |
 //! | `delta`, `slack_delta` | rate of the slots and of all w when the entering variable grows by 1 |
 //! # Formula
-//! The basic z solve K z + q_R = 0, and w = columns · z + q. A pivot changes K by one column, one row, one of
+//! The basic z solve K z + `q_R` = 0, and w = columns · z + q. A pivot changes K by one column, one row, one of
 //! each, or removes one of each. All four are a rank-one change of K⁻¹:
 //! ```text
 //! z in,  z out   column p of K becomes b:     row p /= u_p, row i −= u_i · row p           u = K⁻¹ b

@@ -4,7 +4,7 @@
 //! Baraff (1994) and the boxed problems of game engines (bounds, friction index); Cottle, Pang, Stone (1992),
 //! 1.5, for the reduction to a pure problem.
 //! # Symbols
-//! lo, hi = bounds; μ and f = factor and index of a bound −μ z_f ≤ z_i ≤ μ z_f.
+//! lo, hi = bounds; μ and f = factor and index of a bound −μ `z_f` ≤ `z_i` ≤ μ `z_f`.
 //! # Formula
 //! ```text
 //! lo ≤ z ≤ hi,  w = M z + q:   w_i ≥ 0 at lo, ≤ 0 at hi, = 0 between

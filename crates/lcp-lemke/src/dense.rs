@@ -127,7 +127,7 @@ impl Lu {
     }
 }
 
-/// Cholesky factor of one symmetric positive definite matrix: A = UᵀU, the upper triangle by rows.
+/// Cholesky factor of one symmetric positive definite matrix: A = Uᵀ U, the upper triangle by rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cholesky {
     n: usize,

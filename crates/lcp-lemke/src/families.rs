@@ -360,6 +360,7 @@ fn assemble(bodies: &[Body], normals: &[Row], mu: &[f64], directions: usize) -> 
 
 /// The problem with every number changed by at most `amount` of itself; a symmetric matrix stays symmetric,
 /// zeros and ones (structure) stay as they are.
+#[allow(clippy::float_cmp, reason = "exact ones are structure")]
 #[must_use]
 pub fn slightly_changed(p: &OwnedLcp, amount: f64, random: &mut SplitMix64) -> OwnedLcp {
     let n = p.q.len();

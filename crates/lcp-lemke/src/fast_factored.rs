@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //! Baraff, *Linear-time dynamics using Lagrange multipliers* (1996), section on auxiliary constraints;
-//! generalised as in Cline (2002), 4.8.2, with x_base = −P⁻¹u.
+//! generalised as in Cline (2002), 4.8.2, with `x_base` = −P⁻¹u.
 //! # Symbols
 //! P, Q, R, S, u, v as for mixed problems; Y = P⁻¹Q, one column for each of the k complementary unknowns.
 //! # Formula

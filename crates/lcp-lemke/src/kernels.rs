@@ -25,7 +25,7 @@ pub(crate) fn axpy(y: &mut [f64], s: f64, x: &[f64]) {
     }
 }
 
-/// y += Σ_k `s_k` · row k of `a`, where row k starts at k·`stride` and has `y.len()` numbers.
+/// y += Σ `s_k` · row k of `a`, where row k starts at k·`stride` and has `y.len()` numbers.
 ///
 /// Four rows at a time: y is read and written once for each four.
 #[inline]

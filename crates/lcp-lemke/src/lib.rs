@@ -24,6 +24,7 @@
 //! solvers work behind [`LcpSolver`]. Numbers have whatever units the caller gives them; tolerances are relative.
 //! Every solver reuses its memory: after a first solve of some size, or after `reserve`, nothing is allocated.
 //! Same calls, same bits. MSRV 1.85; features are listed in the README.
+#![allow(clippy::needless_range_loop, reason = "several arrays are indexed by the letters of the formula")]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
 mod basis;

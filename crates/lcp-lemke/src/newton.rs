@@ -13,7 +13,7 @@
 //! # Cost
 //! One LU factorisation an iteration; quadratic convergence near a regular solution.
 //! # Numerics
-//! At ρ = 0 the element with D_a = D_b = 1/√2 − 1 is used. The matrix gets a tiny shift when it is singular.
+//! At ρ = 0 the element with `D_a` = `D_b` = 1/√2 − 1 is used. The matrix gets a tiny shift when it is singular.
 //! # Failure
 //! [`LcpError::Budget`] with the best iterate: far from a solution it may stop at a local minimum of |Φ|.
 //! # Tested by

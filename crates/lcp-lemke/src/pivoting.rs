@@ -137,7 +137,7 @@ impl PrincipalPivoting {
         self.basis.rates_of_z();
     }
 
-    /// The first block when z_s grows along the current rates, with the step.
+    /// The first block when `z_s` grows along the current rates, with the step.
     fn ratio(&self, s: usize) -> Option<(Block, f64)> {
         let (b, n) = (&self.basis, self.basis.rows());
         let (delta, slack_delta) = (&b.delta[..b.len], &b.slack_delta[..n]);

@@ -1,4 +1,5 @@
 //! Mixed, boxed and fast-factored problems, and assembly from blocks.
+#![allow(clippy::float_cmp, clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they find")]
 
 mod support;
 
@@ -222,7 +223,7 @@ fn bad_fast_problems_are_errors() {
     let (p, q, r, u, v) = chain(3, 1, &mut SplitMix64(74));
     let mut far = SparseVectors::new();
     far.push(&[(3, 1.0)]);
-    let mut run = |q: &SparseVectors, v: &[f64]| {
+    let run = |q: &SparseVectors, v: &[f64]| {
         let fast = FastMixedLcp { p: &p, q_columns: q, r_rows: &r, s: &[0.0], u: &u, v };
         let mut ws = FastMixedWorkspace::default();
         solve_fast_factored(&fast, &mut Driver::default(), true, &mut ws, &mut [0.0; 3], &mut [0.0])

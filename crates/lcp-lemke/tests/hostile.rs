@@ -1,4 +1,5 @@
 //! Large numbers of hostile problems: 1e5 in CI, more with the factor in `TUMBLESTONE_SOAK`.
+#![allow(clippy::float_cmp, clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they find")]
 
 mod support;
 

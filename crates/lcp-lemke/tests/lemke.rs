@@ -1,4 +1,5 @@
 //! Lemke's method against known answers, enumeration and its own invariants.
+#![allow(clippy::float_cmp, clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they find")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Contact problems with closed forms: what the solvers are for.
+#![allow(clippy::float_cmp, clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they find")]
 
 mod support;
 
@@ -10,7 +11,7 @@ use support::distance;
 const G: f64 = 9.81;
 const H: f64 = 0.01;
 
-/// A body in the plane: inverse mass and inertia, velocity (ω, v_x, v_y).
+/// A body in the plane: inverse mass and inertia, velocity (ω, x, y).
 struct Plane {
     inv_mass: f64,
     inv_inertia: f64,

@@ -1,4 +1,5 @@
 //! The other solvers against Lemke's method and against closed forms.
+#![allow(clippy::float_cmp, clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they find")]
 
 mod support;
 
