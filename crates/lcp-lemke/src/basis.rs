@@ -248,8 +248,9 @@ impl Basis {
         for b in &mut self.border[..m] {
             *b *= inv;
         }
-        for slot in 0..m {
-            axpy(&mut self.kinv[slot * stride..][..m], self.delta[slot], &self.border[..m]);
+        let border = &self.border[..m];
+        for (row, d) in self.kinv.chunks_exact_mut(stride).zip(&self.delta[..m]) {
+            axpy(&mut row[..m], *d, border);
         }
         self.kinv[p * stride..][..m].copy_from_slice(&self.border[..m]);
         self.columns[p * self.n..][..self.n].copy_from_slice(&self.entering[..self.n]);
@@ -274,10 +275,11 @@ impl Basis {
         self.row_through_inverse(l);
         let inv = 1.0 / self.slack_delta[l as usize];
         // K⁻¹ + u vᵀ/σ with u = −delta, and the new column −u/σ = delta/σ.
-        for slot in 0..m {
-            let f = self.delta[slot] * inv;
-            axpy(&mut self.kinv[slot * stride..][..m], -f, &self.border[..m]);
-            self.kinv[slot * stride + m] = f;
+        let border = &self.border[..m];
+        for (row, d) in self.kinv.chunks_exact_mut(stride).zip(&self.delta[..m]) {
+            let f = d * inv;
+            axpy(&mut row[..m], -f, border);
+            row[m] = f;
         }
         for c in 0..m {
             self.kinv[m * stride + c] = -self.border[c] * inv;
@@ -298,10 +300,11 @@ impl Basis {
         let c = self.row_active[s as usize] as usize;
         self.row_through_inverse(l);
         let inv = 1.0 / self.border[c];
-        for slot in 0..m {
-            let f = self.kinv[slot * stride + c] * inv;
-            axpy(&mut self.kinv[slot * stride..][..m], -f, &self.border[..m]);
-            self.kinv[slot * stride + c] = f;
+        let border = &self.border[..m];
+        for row in self.kinv.chunks_exact_mut(stride).take(m) {
+            let f = row[c] * inv;
+            axpy(&mut row[..m], -f, border);
+            row[c] = f;
         }
         self.row_active[s as usize] = NONE;
         self.active_row[c] = l;

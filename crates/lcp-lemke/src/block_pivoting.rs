@@ -33,7 +33,10 @@ const PATIENCE: u32 = 5;
 pub(crate) enum Symmetry {
     /// It is symmetric: Cholesky.
     Yes,
-    /// Not looked at: each active block is, and gets Cholesky or LU.
+    /// It is not: LU.
+    No,
+    /// Not looked at: the last row of each active block tells (that of friction problems does). If it misleads,
+    /// the answer does not pass, and LU follows.
     Unknown,
 }
 
@@ -81,6 +84,7 @@ impl BlockPivoting {
         for (i, inside) in self.inside[..n].iter_mut().enumerate() {
             *inside = start(i);
         }
+        let mut symmetry = symmetry;
         let (mut least, mut patience) = (usize::MAX, PATIENCE);
         for rounds in 1.. {
             let m = self.solve_active(problem, symmetry, z)?;
@@ -90,10 +94,14 @@ impl BlockPivoting {
                     *v = v.max(0.0);
                 }
                 let certificate = Certificate::measure(problem, z);
-                let solved = Rounds { rounds, interior: m == n, certificate };
-                return certificate.holds(tolerance).then_some(solved);
-            }
-            if infeasible < least {
+                if certificate.holds(tolerance) {
+                    return Some(Rounds { rounds, interior: m == n, certificate });
+                }
+                if symmetry != Symmetry::Unknown {
+                    return None;
+                }
+                symmetry = Symmetry::No;
+            } else if infeasible < least {
                 (least, patience) = (infeasible, PATIENCE);
             } else if patience == 0 {
                 return None;
@@ -121,19 +129,11 @@ impl BlockPivoting {
             }
         }
         let active = &self.active[..m];
-        let mut same = true;
-        if symmetry == Symmetry::Unknown {
-            for (a, &i) in active.iter().enumerate() {
-                let row = problem.row(i as usize);
-                for &j in &active[..a] {
-                    let (v, mirror) = (row[j as usize], problem.m()[j as usize * row.len() + i as usize]);
-                    same &= (v - mirror).abs() <= 1e-14 * v.abs();
-                }
-                if !same {
-                    break;
-                }
-            }
-        }
+        let same = match symmetry {
+            Symmetry::Yes => true,
+            Symmetry::No => false,
+            Symmetry::Unknown => last_row_is_symmetric(problem, active),
+        };
         let fill = |a: usize, first: usize, out: &mut [f64]| {
             let row = problem.row(active[a] as usize);
             for (o, &j) in out.iter_mut().zip(&active[first..]) {
@@ -173,6 +173,16 @@ impl BlockPivoting {
         }
         infeasible
     }
+}
+
+/// Whether the last row of the active block equals its last column.
+fn last_row_is_symmetric(problem: &LcpProblem<'_>, active: &[u32]) -> bool {
+    let Some(&last) = active.last() else { return true };
+    let row = problem.row(last as usize);
+    active.iter().all(|&j| {
+        let (v, mirror) = (row[j as usize], problem.row(j as usize)[last as usize]);
+        (v - mirror).abs() <= 1e-14 * v.abs()
+    })
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::block_pivoting::{BlockPivoting, Rounds, Symmetry};
 use crate::certificate::Certificate;
 use crate::enumerate::{Enumeration, MAX_LEN};
 use crate::kernels::grow;
-use crate::lemke::{LemkeEnd, LemkeParams, LemkeReport, LemkeWorkspace, Ray, Start, lemke};
+use crate::lemke::{LemkeEnd, LemkeParams, LemkeReport, LemkeWorkspace, Ray, Start, lemke, lemke_after};
 use crate::newton::Newton;
 use crate::pivoting::{PrincipalPivoting, check_symmetric};
 use sim_traits::{LcpError, LcpProblem, LcpReport, LcpSolver};
@@ -224,7 +224,8 @@ impl Driver {
         }
         let params = self.params.lemke;
         if let Some(guess) = guess {
-            match lemke(problem, &params, Start::Warm(guess), &mut self.main, z) {
+            let tried = self.params.block_pivoting;
+            match lemke_after(problem, &params, Start::Warm(guess), tried, &mut self.main, z) {
                 Ok(report) => return Ok(solution(Method::LemkeWarm, &report)),
                 Err(LcpError::Ray { .. } | LcpError::Budget { .. }) => {}
                 Err(reason) => return Err(failure(problem, reason, z)),

@@ -2,7 +2,7 @@
 //!
 //! The order of every sum is fixed by the code, so results do not depend on the target's vector width.
 
-/// aᵀb over the shorter of the two.
+/// aᵀb for vectors of the same length.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0_f64; 8];

@@ -242,18 +242,15 @@ impl LemkeWorkspace {
 
 /// Column `s` of R M C.
 pub(crate) fn scaled_column(problem: &LcpProblem<'_>, scaling: &Scaling, s: usize, out: &mut [f64]) {
-    let (n, m) = (problem.len(), problem.m());
-    let mut at = s;
+    let rows = problem.m().chunks_exact(problem.len().max(1));
     if scaling.active {
         let c = scaling.column()[s];
-        for (o, r) in out.iter_mut().zip(scaling.row()) {
-            *o = r * m[at] * c;
-            at += n;
+        for ((o, row), r) in out.iter_mut().zip(rows).zip(scaling.row()) {
+            *o = r * row[s] * c;
         }
     } else {
-        for o in out {
-            *o = m[at];
-            at += n;
+        for (o, row) in out.iter_mut().zip(rows) {
+            *o = row[s];
         }
     }
 }
@@ -267,6 +264,18 @@ pub fn lemke(
     problem: &LcpProblem<'_>,
     params: &LemkeParams,
     start: Start<'_>,
+    ws: &mut LemkeWorkspace,
+    z: &mut [f64],
+) -> Result<LemkeReport, LcpError> {
+    lemke_after(problem, params, start, false, ws, z)
+}
+
+/// As [`lemke`]; `tried` says that the basis of a warm start is known not to be the answer.
+pub(crate) fn lemke_after(
+    problem: &LcpProblem<'_>,
+    params: &LemkeParams,
+    start: Start<'_>,
+    tried: bool,
     ws: &mut LemkeWorkspace,
     z: &mut [f64],
 ) -> Result<LemkeReport, LcpError> {
@@ -286,7 +295,7 @@ pub fn lemke(
         *out = q * ws.scaling.row()[i] * ws.scaling.rhs;
     }
     let entering = match start {
-        Start::Warm(guess) => match super::warm::start(problem, params, guess, ws, z) {
+        Start::Warm(guess) => match super::warm::start(problem, params, guess, tried, ws, z) {
             super::warm::Warm::Solved(certificate) => {
                 return Ok(report(ws, LemkeEnd::WarmBasis, 0, certificate));
             }

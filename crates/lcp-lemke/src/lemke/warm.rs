@@ -35,6 +35,7 @@ pub(super) fn start(
     problem: &LcpProblem<'_>,
     params: &LemkeParams,
     guess: &[bool],
+    tried: bool,
     ws: &mut LemkeWorkspace,
     z: &mut [f64],
 ) -> Warm {
@@ -49,7 +50,7 @@ pub(super) fn start(
             m += 1;
         }
     }
-    if m > 0 {
+    if m > 0 && !tried {
         let active = &ws.basis.active_row[..m];
         let (row, column) = (ws.scaling.row(), ws.scaling.column());
         let scaled = ws.scaling.active;
