@@ -83,6 +83,8 @@ pub(crate) struct Basis {
     /// Line of each variable in a tableau where the entering variable takes the line of the leaving one:
     /// z by column, then the artificial variable, then w by row.
     line: Vec<u32>,
+    /// Multiply-adds since the last reset, counted by the sizes of the loops.
+    pub(crate) operations: u64,
     scratch: Vec<f64>,
     border: Vec<f64>,
 }
@@ -93,6 +95,7 @@ impl Basis {
         self.n = n;
         self.len = 0;
         self.free = 0;
+        self.operations = 0;
         self.stride = n + 1;
         grow(&mut self.kinv, (n + 1) * (n + 1));
         grow(&mut self.columns, (n + 1) * n);
@@ -172,6 +175,7 @@ impl Basis {
             self.scratch[c] = self.entering[self.active_row[c] as usize];
         }
         rows_times(&mut self.delta[..m], &self.kinv, self.stride, &self.scratch[..m]);
+        self.operations += (m * m) as u64;
         for d in &mut self.delta[..m] {
             *d = -*d;
         }
@@ -194,6 +198,7 @@ impl Basis {
     /// Measures the error in the active rows, removes it by one step of refinement if it shows, and clears them.
     fn settle_rates(&mut self, entering: u32) -> f64 {
         let m = self.len;
+        self.operations += (m * self.n) as u64;
         if entering != NONE {
             self.slack_delta[self.active_row[entering as usize] as usize] -= 1.0;
         }
@@ -205,6 +210,7 @@ impl Basis {
         }
         if error > REFINE_ERROR * max_abs(&self.delta[..m]).max(1.0) {
             rows_times(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
+            self.operations += (m * (m + self.n)) as u64;
             for b in &mut self.border[..m] {
                 *b = -*b;
             }
@@ -229,6 +235,7 @@ impl Basis {
 
     /// Exchanges the entering variable with the basic one at `leaving`; its value becomes `step`.
     pub(crate) fn pivot(&mut self, entering: Var, leaving: Place, step: f64) {
+        self.operations += (self.len * self.len) as u64;
         let at = self.line_at(entering);
         self.line[at] = self.line(leaving);
         match (entering, leaving) {
@@ -266,6 +273,7 @@ impl Basis {
         for slot in 0..m {
             self.scratch[slot] = self.columns[slot * self.n + l as usize];
         }
+        self.operations += (m * m) as u64;
         self.border[..m].fill(0.0);
         combine_rows(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
     }
@@ -348,6 +356,7 @@ impl Basis {
     /// K⁻¹ from scratch by Gauss-Jordan elimination with row pivoting; false if K is singular.
     pub(crate) fn refactor(&mut self) -> bool {
         let (m, stride) = (self.len, self.stride);
+        self.operations += (m * m * m) as u64;
         // K has rows by active position and columns by slot; its inverse comes out as rows by slot.
         for c in 0..m {
             let row = self.active_row[c] as usize;
@@ -410,6 +419,7 @@ impl Basis {
     pub(crate) fn refine_values(&mut self, q: &[f64], steps: u32) {
         let m = self.len;
         for _ in 0..steps {
+            self.operations += (m * (m + 2 * self.n)) as u64;
             self.slack_from_values(q);
             for c in 0..m {
                 self.scratch[c] = self.slack[self.active_row[c] as usize];

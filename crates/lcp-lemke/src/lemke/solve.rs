@@ -117,6 +117,8 @@ pub struct LemkeReport {
     /// Smallest value of a basic variable at any time, relative to |q|∞ and equilibrated: the invariant of the
     /// ratio test says that it is not below −tolerance.
     pub worst_basic: f64,
+    /// Multiply-adds in the basis, counted by the sizes of the loops: O(n²) a pivot.
+    pub operations: u64,
     /// The answer, measured.
     pub certificate: Certificate,
 }
@@ -336,7 +338,8 @@ fn check_input(n: usize, start: Start<'_>, z: &[f64]) -> Result<(), LcpError> {
 
 fn report(ws: &LemkeWorkspace, end: LemkeEnd, pivots: u32, certificate: Certificate) -> LemkeReport {
     let worst_basic = if ws.worst_basic == f64::INFINITY { 0.0 } else { ws.worst_basic };
-    LemkeReport { end, pivots, refactorisations: ws.refactorisations, worst_basic, certificate }
+    let (refactorisations, operations) = (ws.refactorisations, ws.basis.operations);
+    LemkeReport { end, pivots, refactorisations, worst_basic, operations, certificate }
 }
 
 /// Brings the artificial variable in for the worst row; returns the variable that enters next.
