@@ -50,7 +50,7 @@ fn w6(suite: &mut Suite) {
 /// Lemke's method alone: divide by the pivots (the throughput) for the cost of one, which grows with n².
 fn pivots(suite: &mut Suite) {
     for n in [40, 80, 160, 320, 640] {
-        let p = Family::PMatrix.draw(n, &mut SplitMix64(15));
+        let p = Family::PositiveDefinite.draw(n, &mut SplitMix64(15));
         let Ok(problem) = p.problem() else { continue };
         let (mut ws, mut z) = (LemkeWorkspace::with_capacity(n), vec![0.0; n]);
         let params = LemkeParams::default();

@@ -291,7 +291,7 @@ fn pivots_cost_the_square_of_the_size() {
     let mut per_pivot = |n: usize| {
         let (mut operations, mut pivots) = (0, 0);
         for seed in 0..8 {
-            let p = Family::PMatrix.draw(n, &mut SplitMix64(seed));
+            let p = Family::PositiveDefinite.draw(n, &mut SplitMix64(seed));
             let problem = LcpProblem::new(&p.m, &p.q).unwrap();
             let mut z = vec![0.0; n];
             let report = lemke(&problem, &LemkeParams::default(), Start::Cold, &mut ws, &mut z).unwrap();
