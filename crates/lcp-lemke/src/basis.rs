@@ -208,7 +208,7 @@ impl Basis {
             error = larger(error, e.abs());
             self.slack_delta[row as usize] = 0.0;
         }
-        if error > REFINE_ERROR * max_abs(&self.delta[..m]).max(1.0) {
+        if error > REFINE_ERROR && error > REFINE_ERROR * max_abs(&self.delta[..m]) {
             rows_times(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
             self.operations += (m * (m + self.n)) as u64;
             for b in &mut self.border[..m] {

@@ -382,8 +382,9 @@ fn rates(problem: &LcpProblem<'_>, params: &LemkeParams, entering: Var, ws: &mut
             }
             Var::Artificial => 0.0,
         };
-        let scale = max_abs(&ws.basis.delta[..ws.basis.len]).max(1.0);
-        if attempt == 1 || error <= params.refactor_error * scale || !ws.basis.refactor() {
+        let limit = params.refactor_error;
+        let fine = error <= limit || error <= limit * max_abs(&ws.basis.delta[..ws.basis.len]);
+        if attempt == 1 || fine || !ws.basis.refactor() {
             return;
         }
         ws.refactorisations += 1;
