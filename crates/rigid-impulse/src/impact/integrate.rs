@@ -53,7 +53,9 @@ use super::{
     flow::SlidingFlow,
     rays::diverging_ray,
     restitution::{Goal, Progress, Restitution, Stop},
+    series::Series,
     sticking::{Sticking, sticking},
+    tail::{Tail, TailEnd},
 };
 use sim_math::glam::{DVec2, DVec3};
 use sim_traits::{Impact, ImpactError, ImpactLaw};
@@ -126,78 +128,6 @@ impl Integrated {
 impl ImpactLaw for Integrated {
     fn impulse(&self, impact: &Impact) -> Result<DVec3, ImpactError> {
         integrate(impact, self).map(|report| report.impulse)
-    }
-}
-
-/// Order of the Taylor series.
-const ORDER: usize = 16;
-
-/// 1/(k+1).
-const INVERSE: [f64; ORDER + 1] = {
-    let mut inverse = [0.0; ORDER + 1];
-    let mut k = 0;
-    while k <= ORDER {
-        inverse[k] = 1.0 / (k + 1) as f64;
-        k += 1;
-    }
-    inverse
-};
-
-/// Taylor coefficients of ∫`u_x`, ∫`u_y`, ∫|`u_t`|, ∫|`u_t`|² over σ, from one point of the flow.
-struct Series {
-    integrals: [[f64; 4]; ORDER],
-    /// Largest of the last two velocity coefficients, brought to the last order.
-    last: f64,
-}
-
-impl Series {
-    #[inline]
-    fn new(flow: &SlidingFlow, u: DVec2, speed: f64) -> Self {
-        let mut x = [0.0; ORDER + 1];
-        let mut y = [0.0; ORDER + 1];
-        let mut r = [0.0; ORDER + 1];
-        let mut integrals = [[0.0; 4]; ORDER];
-        let half_inv = 0.5 / speed;
-        (x[0], y[0], r[0]) = (u.x, u.y, speed);
-        let mut square = speed * speed;
-        for k in 0..ORDER {
-            let inv = INVERSE[k];
-            let (ix, iy, ir) = (x[k] * inv, y[k] * inv, r[k] * inv);
-            integrals[k] = [ix, iy, ir, square * inv];
-            let n = k + 1;
-            x[n] = flow.e * ir - flow.mu * (flow.a * ix + flow.f * iy);
-            y[n] = flow.d * ir - flow.mu * (flow.f * ix + flow.b * iy);
-            // Sums over i and n−i at once; the middle term of an even n by itself.
-            let mut pairs = x[0] * x[n] + y[0] * y[n];
-            let mut radii = 0.0;
-            for i in 1..n.div_ceil(2) {
-                pairs += x[i] * x[n - i] + y[i] * y[n - i];
-                radii += r[i] * r[n - i];
-            }
-            square = 2.0 * pairs;
-            let mut rest = 2.0 * (pairs - radii);
-            if n % 2 == 0 {
-                let m = n / 2;
-                let middle = x[m] * x[m] + y[m] * y[m];
-                square += middle;
-                rest += middle - r[m] * r[m];
-            }
-            r[n] = rest * half_inv;
-        }
-        let size = |k: usize| x[k].abs() + y[k].abs() + r[k].abs();
-        Self { integrals, last: size(ORDER).max(0.3 * size(ORDER - 1)) }
-    }
-
-    /// Integrals from 0 to σ.
-    #[inline]
-    fn at(&self, sigma: f64) -> [f64; 4] {
-        let mut sum = [0.0; 4];
-        for term in self.integrals.iter().rev() {
-            for (s, t) in sum.iter_mut().zip(term) {
-                *s = *s * sigma + t;
-            }
-        }
-        sum.map(|s| s * sigma)
     }
 }
 
@@ -403,11 +333,21 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
             return (leave_origin(flow, progress), steps);
         }
         let dir = u / speed;
-        if let Some(piece) = straight_piece(flow, dir, speed, progress, tolerance) {
-            match progress.straight(flow.xi(piece.dir), flow.apply(flow.xi(piece.dir)), piece.limit) {
+        if flow.turning_rate(dir).abs() <= 1e-15 {
+            let radial = flow.radial_rate(dir);
+            let limit = if radial < 0.0 { -speed / radial } else { f64::INFINITY };
+            let xi = flow.xi(dir);
+            match progress.straight(xi, flow.apply(xi), limit) {
                 Stop::Done => return (Ending::Sliding, steps),
                 Stop::Limit => return (leave_origin(flow, progress), steps),
                 Stop::Wedged => return (wedge(progress), steps),
+            }
+        }
+        if let Some(tail) = Tail::new(flow, dir, speed, progress, tolerance) {
+            match tail.follow(progress) {
+                TailEnd::Done => return (Ending::Sliding, steps),
+                TailEnd::Stopped => return (leave_origin(flow, progress), steps),
+                TailEnd::Unknown => {}
             }
         }
         let step = Step {
@@ -445,67 +385,6 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
 #[inline]
 fn store(progress: &mut Progress, q: &Point) {
     (progress.u, progress.p, progress.w) = (q.u, q.p, q.w);
-}
-
-/// A piece of constant direction.
-struct Piece {
-    dir: DVec2,
-    /// Normal impulse until sliding stops.
-    limit: f64,
-}
-
-/// The rest of the sliding as one straight piece, if that is accurate.
-#[inline]
-fn straight_piece(
-    flow: &SlidingFlow,
-    dir: DVec2,
-    speed: f64,
-    progress: &Progress,
-    tolerance: f64,
-) -> Option<Piece> {
-    let radial = flow.radial_rate(dir);
-    let turning = flow.turning_rate(dir);
-    let limit = if radial < 0.0 { -speed / radial } else { f64::INFINITY };
-    if turning.abs() <= 1e-15 {
-        return Some(Piece { dir, limit });
-    }
-    // Angle to the ray ahead, where the direction is attracted to one.
-    let slope = -radial - flow.mu * flow.across(dir);
-    if slope >= 0.0 {
-        return None;
-    }
-    let angle = -turning / slope;
-    if angle.abs() > 1e-2 {
-        return None;
-    }
-    if radial >= 0.0 {
-        // Speeding up along the diverging ray: no end of sliding in sight, the direction itself must be right.
-        return (angle.abs() < 0.1 * tolerance).then(|| Piece { dir: rotated(dir, angle), limit });
-    }
-    if limit * angle.abs() < tolerance {
-        return Some(Piece { dir: rotated(dir, angle), limit });
-    }
-    if limit * angle.abs() * angle.abs().max(speed) > tolerance {
-        return None;
-    }
-    // First order in the angle: it shrinks like a power of the speed, angle·(speed/speed₀)^β.
-    let ray = radial + (turning - flow.mu * flow.skew(dir)) * angle;
-    if ray >= 0.0 {
-        return None;
-    }
-    let beta = slope / ray;
-    let mean = -angle / (1.0 + beta); // measured from the ray
-    let radial_slope = -flow.mu * flow.skew(dir);
-    let limit = -speed / ray * (1.0 - mean * radial_slope / ray);
-    // The end of a phase within the piece would be misplaced by the first order.
-    let piece = Piece { dir: rotated(dir, angle + mean), limit };
-    let rate = flow.normal_rate(piece.dir);
-    (progress.distance(rate) > limit).then_some(piece)
-}
-
-#[inline]
-fn rotated(dir: DVec2, angle: f64) -> DVec2 {
-    (dir + dir.perp() * angle).normalize()
 }
 
 /// From zero tangential velocity to the end of the collision, in closed form.

@@ -9,8 +9,10 @@ mod integrate;
 mod rays;
 mod reference;
 mod restitution;
+mod series;
 mod stepper;
 mod sticking;
+mod tail;
 
 pub use algebraic::{Algebraic, Frictionless};
 pub use flow::SlidingFlow;
