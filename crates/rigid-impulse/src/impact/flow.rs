@@ -70,6 +70,27 @@ impl SlidingFlow {
         }
     }
 
+    /// Coefficient of friction μ.
+    #[inline]
+    #[must_use]
+    pub fn friction(&self) -> f64 {
+        self.mu
+    }
+
+    /// The same friction with a matrix times `factor`.
+    #[inline]
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            a: self.a * factor,
+            b: self.b * factor,
+            c: self.c * factor,
+            d: self.d * factor,
+            e: self.e * factor,
+            f: self.f * factor,
+            mu: self.mu,
+        }
+    }
+
     /// The collision matrix, 1/kg.
     #[inline]
     #[must_use]

@@ -6,6 +6,7 @@
 mod algebraic;
 mod flow;
 mod integrate;
+mod phases;
 mod rays;
 mod reference;
 mod restitution;
@@ -17,6 +18,7 @@ mod tail;
 pub use algebraic::{Algebraic, Frictionless};
 pub use flow::SlidingFlow;
 pub use integrate::{Ending, ImpactReport, Integrated, integrate};
+pub use phases::{PhaseReport, Phases, integrate_phases};
 pub use rays::{Ray, Rays, diverging_ray, rays};
 pub use reference::reference;
 pub use restitution::Restitution;

@@ -45,51 +45,69 @@ pub(crate) const ORDER: usize = 16;
 /// Order of the series of |`u_t`|²: a product of two series, it needs more terms than either.
 const SQUARE_ORDER: usize = 24;
 
-/// Taylor coefficients of ∫`u_x`, ∫`u_y`, ∫|`u_t`| and ∫|`u_t`|² over σ, from one point of the flow.
+/// What every order needs: μ M, s, and both seen along the present direction.
+struct Constants {
+    a: f64,
+    b: f64,
+    d: f64,
+    e: f64,
+    f: f64,
+    along: f64,
+    row: [f64; 2],
+    speed: f64,
+    inv_speed: f64,
+}
+
+/// Taylor coefficients of `u_t`, |`u_t`| and of their integrals over σ, from one point of the flow.
 pub(crate) struct Series {
+    /// `u_x` and `u_y`.
+    v: [[f64; 2]; ORDER + 1],
+    /// |`u_t`|.
+    r: [f64; ORDER + 1],
+    /// ∫`u_x`, ∫`u_y`, ∫|`u_t`|.
     integrals: [[f64; 3]; ORDER],
+    /// ∫|`u_t`|².
     squares: [f64; SQUARE_ORDER],
     /// Largest of the last two velocity coefficients, brought to the last order.
     pub(crate) last: f64,
 }
 
-/// Coefficients under construction.
-struct Coefficients {
-    x: [f64; ORDER + 1],
-    y: [f64; ORDER + 1],
-    r: [f64; ORDER + 1],
-    half_inv: f64,
-    integrals: [[f64; 3]; ORDER],
-    squares: [f64; SQUARE_ORDER],
-}
+impl Series {
+    /// Room for a series.
+    pub(crate) const EMPTY: Self = Self {
+        v: [[0.0; 2]; ORDER + 1],
+        r: [0.0; ORDER + 1],
+        integrals: [[0.0; 3]; ORDER],
+        squares: [0.0; SQUARE_ORDER],
+        last: 0.0,
+    };
 
-impl Coefficients {
     /// Coefficient `N` from those below it. A function per order, so that every loop has constant bounds.
     #[inline(always)]
-    fn level<const N: usize>(&mut self, flow: &SlidingFlow) {
+    fn level<const N: usize>(&mut self, c: &Constants) {
         let inv = const { 1.0 / N as f64 };
-        let (x, y, r) = (&mut self.x, &mut self.y, &mut self.r);
-        let (ix, iy, ir) = (x[N - 1] * inv, y[N - 1] * inv, r[N - 1] * inv);
-        self.integrals[N - 1] = [ix, iy, ir];
-        x[N] = flow.e * ir - flow.mu * (flow.a * ix + flow.f * iy);
-        y[N] = flow.d * ir - flow.mu * (flow.f * ix + flow.b * iy);
-        // Terms i and N−i at once; the middle one of an even order by itself. The terms that hold x[N] and y[N]
-        // come last: the rest does not wait for them.
-        let (mut pairs, mut radii) = (0.0, 0.0);
+        let (v, r) = (&mut self.v, &mut self.r);
+        let ([x, y], speed) = (v[N - 1], r[N - 1]);
+        self.integrals[N - 1] = [x * inv, y * inv, speed * inv];
+        v[N] = [(c.e * speed - (c.a * x + c.f * y)) * inv, (c.d * speed - (c.f * x + c.b * y)) * inv];
+        // Terms i and N−i at once; the middle one of an even order by itself. The term v₀·v_N, which belongs to
+        // the sum as well, is written through the level below: r_N does not wait for v_N.
+        let (mut pairs, mut radii) = ([0.0; 2], 0.0);
         for i in 1..const { N.div_ceil(2) } {
-            pairs += x[i] * x[N - i] + y[i] * y[N - i];
+            for lane in 0..2 {
+                pairs[lane] += v[i][lane] * v[N - i][lane];
+            }
             radii += r[i] * r[N - i];
         }
-        let mut square = 2.0 * pairs;
-        let mut rest = 2.0 * (pairs - radii);
+        let mut rest = pairs[0] + pairs[1] - radii;
         if N % 2 == 0 {
-            let middle = x[N / 2] * x[N / 2] + y[N / 2] * y[N / 2];
-            square += middle;
-            rest += middle - r[N / 2] * r[N / 2];
+            let [x, y] = v[N / 2];
+            let middle = 0.5 * r[N / 2] * r[N / 2];
+            rest += 0.5 * (x * x + y * y) - middle;
+            radii += middle;
         }
-        let first = 2.0 * (x[0] * x[N] + y[0] * y[N]);
-        self.squares[N] = (square + first) * const { 1.0 / (N + 1) as f64 };
-        r[N] = (rest + first) * self.half_inv;
+        r[N] = rest * c.inv_speed + (c.along * speed - (c.row[0] * x + c.row[1] * y)) * inv;
+        self.squares[N] = (c.speed * r[N] + radii) * const { 2.0 / (N + 1) as f64 };
     }
 
     /// Coefficient `N` > `ORDER` of |`u_t`|², from the terms at hand.
@@ -106,28 +124,35 @@ impl Coefficients {
         }
         self.squares[N] = square * const { 1.0 / (N + 1) as f64 };
     }
-}
 
-impl Series {
-    /// Series at the tangential velocity `u` of length `speed`.
+    /// Computes the series at the tangential velocity `u` of length `speed`.
     #[inline]
-    pub(crate) fn new(flow: &SlidingFlow, u: DVec2, speed: f64) -> Self {
-        let mut c = Coefficients {
-            x: [0.0; ORDER + 1],
-            y: [0.0; ORDER + 1],
-            r: [0.0; ORDER + 1],
-            half_inv: 0.5 / speed,
-            integrals: [[0.0; 3]; ORDER],
-            squares: [0.0; SQUARE_ORDER],
+    pub(crate) fn compute(&mut self, flow: &SlidingFlow, u: DVec2, speed: f64) {
+        let inv_speed = 1.0 / speed;
+        let dir = u * inv_speed;
+        let (a, b, f) = (flow.mu * flow.a, flow.mu * flow.b, flow.mu * flow.f);
+        let (d, e) = (flow.d, flow.e);
+        let constants = Constants {
+            a,
+            b,
+            d,
+            e,
+            f,
+            along: dir.x * e + dir.y * d,
+            row: [dir.x * a + dir.y * f, dir.x * f + dir.y * b],
+            speed,
+            inv_speed,
         };
-        c.squares[0] = speed * speed;
-        (c.x[0], c.y[0], c.r[0]) = (u.x, u.y, speed);
+        self.squares[0] = speed * speed;
+        (self.v[0], self.r[0]) = (u.to_array(), speed);
         macro_rules! levels {
-            ($($n:literal)* ; $($m:literal)*) => { $( c.level::<$n>(flow); )* $( c.square_level::<$m>(); )* };
+            ($($n:literal)* ; $($m:literal)*) => {
+                $( self.level::<$n>(&constants); )* $( self.square_level::<$m>(); )*
+            };
         }
         levels!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; 17 18 19 20 21 22 23);
-        let size = |k: usize| c.x[k].abs() + c.y[k].abs() + c.r[k].abs();
-        Self { integrals: c.integrals, squares: c.squares, last: size(ORDER).max(0.3 * size(ORDER - 1)) }
+        let size = |k: usize| self.v[k][0].abs() + self.v[k][1].abs() + self.r[k].abs();
+        self.last = size(ORDER).max(0.3 * size(ORDER - 1));
     }
 
     /// Integrals from 0 to σ of `u_x`, `u_y`, |`u_t`| and |`u_t`|².
@@ -168,7 +193,8 @@ mod tests {
         for _ in 0..200 {
             let flow = SlidingFlow::new(&random_matrix(&mut random, 30.0), random.range(0.1, 1.0));
             let u = DVec2::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0));
-            let series = Series::new(&flow, u, u.length());
+            let mut series = Series::EMPTY;
+            series.compute(&flow, u, u.length());
             let sigma = 0.2 / (flow.mu * (flow.a + flow.b) + DVec2::new(flow.e, flow.d).length());
             // y: u_x, u_y and the four integrals.
             let rhs = |y: &[f64; 6]| {

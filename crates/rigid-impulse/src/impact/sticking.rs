@@ -69,7 +69,12 @@ pub(crate) fn holding_direction(flow: &SlidingFlow) -> DVec2 {
     let det = flow.a * flow.b - flow.f * flow.f;
     if det > RANK_CUTOFF * trace * trace {
         let inv = 1.0 / det;
-        return DVec2::new(flow.f * flow.d - flow.b * flow.e, flow.f * flow.e - flow.a * flow.d) * inv;
+        let solve = |x: f64, y: f64| DVec2::new(flow.f * y - flow.b * x, flow.f * x - flow.a * y) * inv;
+        let direction = solve(flow.e, flow.d);
+        // One refinement: what M leaves of s is rounding of M, not of its inverse.
+        let left_x = flow.e + flow.a * direction.x + flow.f * direction.y;
+        let left_y = flow.d + flow.f * direction.x + flow.b * direction.y;
+        return direction + solve(left_x, left_y);
     }
     if trace <= 0.0 {
         return DVec2::ZERO;
