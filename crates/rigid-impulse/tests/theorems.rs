@@ -55,7 +55,6 @@ fn stronges_law_never_adds_energy_and_stays_in_the_cone() {
         assert!(report.work >= -energy * (1.0 + 1e-12));
         assert!(p.truncate().length() <= impact.friction * p.z + 1e-12 * p.length(), "{impact:?} {report:?}");
         assert!(report.velocity.z >= 0.0 - 1e-12 && p.z > 0.0);
-        if report.ending == Ending::Fallback { println!("{impact:?} {report:?}"); }
         endings[report.ending as usize] += 1;
     }
     println!("apart, sliding, stuck, diverged, wedged, fallback: {endings:?}");

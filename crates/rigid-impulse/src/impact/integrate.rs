@@ -57,7 +57,10 @@ use super::{
     sticking::{Sticking, sticking},
     tail::{Tail, TailEnd},
 };
-use sim_math::glam::{DVec2, DVec3};
+use sim_math::{
+    glam::{DVec2, DVec3},
+    ops,
+};
 use sim_traits::{Impact, ImpactError, ImpactLaw};
 
 /// How a collision ended.
@@ -407,7 +410,10 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
             return (leave_origin(flow, progress), steps);
         }
         let dir = u / speed;
-        if keeps_direction(flow, dir, tolerance) {
+        // Near critical friction a slow ray is never approached closer than the rounding of earlier steps: after
+        // many steps be content with less.
+        let patience = if steps < 40 { 1.0 } else { ops::powi(10.0, (steps / 20).min(8) as i32) };
+        if keeps_direction(flow, dir, (1e-3 * tolerance * patience).max(1e-15 / speed)) {
             let radial = flow.radial_rate(dir);
             let limit = if radial < 0.0 { -speed / radial } else { f64::INFINITY };
             let xi = flow.xi(dir);
@@ -417,7 +423,7 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
                 Stop::Wedged => return (wedge(progress), steps),
             }
         }
-        if let Some(tail) = Tail::new(flow, dir, speed, progress, tolerance) {
+        if let Some(tail) = Tail::new(flow, dir, speed, progress, tolerance * patience.min(1e4)) {
             match tail.follow(progress) {
                 TailEnd::Done => return (Ending::Sliding, steps),
                 TailEnd::Stopped => return (leave_origin(flow, progress), steps),
@@ -450,17 +456,21 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
                 return (Ending::Sliding, steps + 1);
             }
         }
+        // Pushing without effect: an equilibrium that only a singular matrix has.
+        if (end.u - step.start.u).abs().max_element() <= 1e-13 && end.p.z - step.start.p.z > 1e-2 {
+            return (wedge(progress), steps + 1);
+        }
         store(progress, &end);
     }
     (Ending::Fallback, max_steps)
 }
 
-/// True on a ray to rounding, or so close to an attracting one that the rest of the turn cannot be seen.
+/// True on a ray to rounding, or within `angle` of an attracting one.
 #[inline]
-fn keeps_direction(flow: &SlidingFlow, dir: DVec2, tolerance: f64) -> bool {
+fn keeps_direction(flow: &SlidingFlow, dir: DVec2, angle: f64) -> bool {
     let turning = flow.turning_rate(dir).abs();
     let attraction = flow.radial_rate(dir) + flow.mu * flow.across(dir);
-    turning <= 1e-15 || turning <= 1e-3 * tolerance * attraction
+    turning <= 1e-15 || turning <= angle * attraction
 }
 
 /// x^(1/16) to half a percent: the exponent field over 16, the mantissa as its linear continuation.

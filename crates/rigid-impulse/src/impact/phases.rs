@@ -142,7 +142,15 @@ impl Driver<'_> {
     }
 
     /// Integrates until the variable reaches `end`, or `stop` says so.
-    fn drive(&mut self, y: &mut State, variable: Variable, end: f64, stop: &dyn Fn(&State) -> bool) -> Outcome {
+    /// Steps are at most `longest`.
+    fn drive(
+        &mut self,
+        y: &mut State,
+        variable: Variable,
+        end: f64,
+        longest: f64,
+        stop: &dyn Fn(&State) -> bool,
+    ) -> Outcome {
         let index = match variable {
             Variable::Impulse => 6,
             Variable::Velocity => 2,
@@ -164,7 +172,7 @@ impl Driver<'_> {
             self.steps += 1;
             let slopes = self.slopes(y, variable);
             let turn = DVec2::new(slopes[0], slopes[1]).length();
-            let mut length = h.min(0.5 * speed / turn.max(f64::MIN_POSITIVE));
+            let mut length = h.min(longest).min(0.5 * speed / turn.max(f64::MIN_POSITIVE));
             let last = length >= left;
             length = length.min(left);
             let (next, error) = step(&|y: &State| self.slopes(y, variable), y, length);
@@ -186,8 +194,8 @@ impl Driver<'_> {
 
     /// Compression with jams: the normal velocity up to zero.
     fn compress(&mut self, y: &mut State) -> Outcome {
-        loop {
-            match self.drive(y, Variable::Velocity, 0.0, &|_| false) {
+        for _ in 0..100 {
+            match self.drive(y, Variable::Velocity, 0.0, f64::INFINITY, &|_| false) {
                 Outcome::Refused => {}
                 other => return other,
             }
@@ -197,32 +205,37 @@ impl Driver<'_> {
                 let dir = DVec2::new(y[0], y[1]).normalize_or_zero();
                 flow.normal_rate(dir) > 2e-3 * flow.c || y[2] >= 0.0
             };
-            match self.drive(y, Variable::Impulse, f64::INFINITY, &free) {
+            match self.drive(y, Variable::Impulse, f64::INFINITY, f64::INFINITY, &free) {
                 Outcome::End => {}
                 other => return other,
             }
         }
+        Outcome::Budget
     }
 
     /// Restitution up to a normal work, by extension and then by work.
     fn restore(&mut self, y: &mut State, bound: f64, goal: f64, after: &mut f64) -> Outcome {
-        match self.drive(y, Variable::Velocity, bound, &|_| false) {
+        match self.drive(y, Variable::Velocity, bound, f64::INFINITY, &|_| false) {
             Outcome::End | Outcome::Refused => {}
             other => return other,
         }
         *after = y[3];
-        loop {
-            match self.drive(y, Variable::Work, goal, &|_| false) {
+        for _ in 0..100 {
+            match self.drive(y, Variable::Work, goal, f64::INFINITY, &|_| false) {
                 Outcome::Refused => {}
                 other => return other,
             }
-            // No growth of work here: push on until the bodies separate.
+            // No growth of work here: push on until the bodies separate at a hundredth of the final speed, in steps
+            // too short to overshoot the goal.
             self.jammed = true;
-            match self.drive(y, Variable::Impulse, f64::INFINITY, &|y| y[2] > 1e-3 || y[3] >= goal) {
+            let slow = 1e-2 * (2.0 * (goal - y[3]).max(0.0) * self.flow.c).sqrt();
+            let longest = slow / self.flow.c;
+            match self.drive(y, Variable::Impulse, f64::INFINITY, longest, &|y| y[2] > slow || y[3] >= goal) {
                 Outcome::End => {}
                 other => return other,
             }
         }
+        Outcome::Budget
     }
 }
 
