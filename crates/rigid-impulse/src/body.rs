@@ -335,7 +335,7 @@ impl Body {
         let count = (angle / 0.1).ceil().clamp(1.0, 1e6);
         let h = dt / count;
         for _ in 0..count as u32 {
-            (rotation, omega_body) = torque_free_step(m.moments, rotation, omega_body, h);
+            rotation = torque_free_step(m.moments, rotation, omega_body, h).0;
             // L is constant in the world: take ω from it.
             omega_body = (rotation.conjugate() * spin) / m.moments;
         }
@@ -437,7 +437,8 @@ mod tests {
         let mut up = true;
         for _ in 0..4000 {
             body.advance(0.01, DVec3::ZERO).unwrap();
-            assert!((body.spin() - spin).length() < 1e-12 * spin.length());
+            // Rounding of 4000 conversions between spin and velocity.
+            assert!((body.spin() - spin).length() < 4e-12 * spin.length());
             assert_close!(body.kinetic_energy(), energy, rel = 1e-8);
             let omega_body = body.pose().inverse_transform_vector(body.velocity.angular);
             if (omega_body.y > 1.0) != up && omega_body.y.abs() > 1.0 {
