@@ -311,7 +311,7 @@ impl Body {
             BodyKind::Fixed => {}
             BodyKind::Scripted => {
                 self.world_from_body.translation += v * dt;
-                let turn = DQuat::from_scaled_axis(self.velocity.angular * dt);
+                let turn = sim_math::rotation::quat_exp(self.velocity.angular * dt);
                 self.world_from_body.rotation = (turn * self.world_from_body.rotation).normalize();
             }
             BodyKind::Free(m) => {

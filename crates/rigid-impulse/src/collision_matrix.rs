@@ -22,7 +22,7 @@
 //!
 //! # Cost
 //!
-//! One `response` call and one `row_dot` per axis and system; no allocation once the workspace has grown.
+//! One `response` call and one `row_velocities` per axis and system; no allocation once the workspace has grown.
 //!
 //! # Numerics
 //!
@@ -37,7 +37,11 @@
 //! `systems_and_the_direct_formula_agree`, `two_links_of_one_tree_feel_each_other`, `momentum_is_conserved`
 
 use crate::body::Body;
-use sim_math::glam::{DMat3, DVec3};
+use sim_math::{
+    MathError,
+    glam::{DMat3, DVec3},
+    rotation::frame_from_normal,
+};
 use sim_traits::{ColumnsMut, DynamicsError, Entry, Impact, ImpactError, ImpactLaw, PartId, Scratch, VelocitySystem};
 use thiserror::Error;
 
@@ -52,15 +56,12 @@ pub struct ContactFrame {
 
 impl ContactFrame {
     /// Frame from a point and a unit normal (from B to A). The tangents depend on the normal alone.
-    #[must_use]
-    pub fn new(point: DVec3, normal: DVec3) -> Self {
-        // Branch on the sign only, so that the basis is continuous on each half sphere (Duff and others, 2017).
-        let sign = if normal.z < 0.0 { -1.0 } else { 1.0 };
-        let a = -1.0 / (sign + normal.z);
-        let b = normal.x * normal.y * a;
-        let x = DVec3::new(1.0 + sign * normal.x * normal.x * a, sign * b, -sign * normal.x);
-        let y = DVec3::new(b, sign + normal.y * normal.y * a, -normal.y);
-        Self { point, axes: DMat3::from_cols(x, y, normal) }
+    ///
+    /// # Errors
+    /// The normal is not of unit length, or the point is not finite.
+    pub fn new(point: DVec3, normal: DVec3) -> Result<Self, MathError> {
+        MathError::check_finite("contact point", &point.to_array())?;
+        Ok(Self { point, axes: frame_from_normal(normal)? })
     }
 
     /// A world vector in contact axes.
@@ -227,7 +228,7 @@ fn add_half(
     columns: &mut Vec<f64>,
     k: &mut DMat3,
 ) -> Result<(), DynamicsError> {
-    let n = system.dof_count();
+    let n = system.velocity_len();
     columns.clear();
     columns.resize(3 * n, 0.0);
     if n == 0 {
@@ -236,7 +237,7 @@ fn add_half(
     system.response(rows, scratch, &mut ColumnsMut::new(columns, n)?)?;
     for (j, column) in columns.chunks_exact(n).enumerate() {
         let mut out = [0.0; 3];
-        system.row_dot(column, rows, &mut out)?;
+        system.row_velocities(column, rows, &mut out)?;
         *k.col_mut(j) += DVec3::from_array(out);
     }
     Ok(())
@@ -262,9 +263,9 @@ fn add_columns(columns: &[f64], impulse: DVec3, v: &mut [f64]) -> Result<(), Dyn
 ///
 /// let ball = Body::free(MassProperties::ball(2.0, 0.5)?, Pose::from_translation(DVec3::Z * 0.5))?;
 /// let ground = Body::fixed(Pose::IDENTITY)?;
-/// let k = pair_matrix(&ball, &ground, &ContactFrame::new(DVec3::ZERO, DVec3::Z));
+/// let k = pair_matrix(&ball, &ground, &ContactFrame::new(DVec3::ZERO, DVec3::Z)?);
 /// assert_eq!(k, DMat3::from_diagonal(DVec3::new(3.5, 3.5, 1.0) / 2.0));
-/// # Ok::<(), rigid_impulse::BodyError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn pair_matrix(a: &Body, b: &Body, frame: &ContactFrame) -> DMat3 {

@@ -9,7 +9,7 @@
 //! | code | meaning | frame | unit |
 //! |---|---|---|---|
 //! | `q` | per body: position x y z, quaternion x y z w | world | m |
-//! | `v` | per free body: ω, then v of the centre of mass | world | rad/s, m/s |
+//! | `v` | per body: ω, then v of the centre of mass | world | rad/s, m/s |
 //! | `arm` | contact point from the centre of mass | world | m |
 //!
 //! # Formula
@@ -41,24 +41,17 @@ use sim_math::{
 };
 use sim_traits::{ColumnsMut, DynamicsError, Entry, PartId, Scratch, VelocitySystem};
 
-/// What a part of the pool is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    /// First of its six velocities.
-    Free { mass: MassProperties, dof: usize },
-    /// Its prescribed motion: zero for a fixed body.
-    Driven { motion: Motion },
-}
-
 /// Prepared at a configuration.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     center: DVec3,
+    inverse_mass: f64,
     inverse_inertia: DMat3,
 }
 
-/// Free, fixed and scripted bodies. Configuration: seven numbers per part; velocities: six per free part, ω first, in
-/// world axes at the centre of mass, in the order in which the parts were added.
+/// Free, fixed and scripted bodies. Configuration: seven numbers per part; velocities: six per part, ω first, in world
+/// axes at the centre of mass, in the order in which the parts were added. Fixed and scripted parts keep the velocities
+/// that the caller gives them: nothing responds there.
 ///
 /// ```
 /// use rigid_impulse::{FreeBodies, MassProperties};
@@ -76,78 +69,58 @@ struct Placed {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct FreeBodies {
-    kinds: Vec<Kind>,
+    /// `None` for a part that impulses do not move.
+    masses: Vec<Option<MassProperties>>,
     placed: Vec<Placed>,
-    dofs: usize,
     prepared: bool,
 }
 
 impl FreeBodies {
+    /// Numbers per part in a configuration.
+    pub const Q: usize = 7;
+    /// Numbers per part in a velocity.
+    pub const V: usize = 6;
+
     /// Adds a free body.
     pub fn add_free(&mut self, mass: MassProperties) -> PartId {
-        let dof = self.dofs;
-        self.dofs += 6;
-        self.add(Kind::Free { mass, dof })
+        self.add(Some(mass))
     }
 
-    /// Adds a body that never moves.
-    pub fn add_fixed(&mut self) -> PartId {
-        self.add(Kind::Driven { motion: Motion::ZERO })
+    /// Adds a body that impulses do not move: fixed, or scripted through its velocities.
+    pub fn add_driven(&mut self) -> PartId {
+        self.add(None)
     }
 
-    /// Adds a body that moves by script: its motion is that of its origin, world axes.
-    pub fn add_scripted(&mut self, motion: Motion) -> PartId {
-        self.add(Kind::Driven { motion })
-    }
-
-    fn add(&mut self, kind: Kind) -> PartId {
-        let part = PartId(self.kinds.len() as u32);
-        self.kinds.push(kind);
-        self.placed.push(Placed { center: DVec3::ZERO, inverse_inertia: DMat3::ZERO });
+    fn add(&mut self, mass: Option<MassProperties>) -> PartId {
+        let part = PartId(self.masses.len() as u32);
+        self.masses.push(mass);
+        self.placed.push(Placed { center: DVec3::ZERO, inverse_mass: 0.0, inverse_inertia: DMat3::ZERO });
         self.prepared = false;
         part
     }
 
-    /// Changes the motion of a scripted (or fixed) body.
-    ///
-    /// # Errors
-    /// No such part, a free part, or a motion that is not finite.
-    pub fn set_motion(&mut self, part: PartId, motion: Motion) -> Result<(), DynamicsError> {
-        if let Some((index, value)) = motion.to_array().into_iter().enumerate().find(|(_, x)| !x.is_finite()) {
-            return Err(DynamicsError::NonFinite { what: "scripted motion", index, value });
-        }
-        let count = self.kinds.len();
-        match self.kinds.get_mut(part.index()) {
-            Some(Kind::Driven { motion: slot }) => {
-                *slot = motion;
-                Ok(())
-            }
-            _ => Err(DynamicsError::UnknownPart { part, count }),
-        }
+    /// Mass properties of a part; `None` if it is not free or does not exist.
+    #[must_use]
+    pub fn mass(&self, part: PartId) -> Option<&MassProperties> {
+        self.masses.get(part.index())?.as_ref()
     }
 
-    /// Mass properties of a free part, and the first of its six velocities.
+    /// Centre of mass (world, m), inverse mass (1/kg) and inverse inertia (world axes, 1/(kg·m²)) of a part as last
+    /// prepared: for solvers that work on the pool directly.
     #[must_use]
-    pub fn free_part(&self, part: PartId) -> Option<(&MassProperties, usize)> {
-        match self.kinds.get(part.index()) {
-            Some(Kind::Free { mass, dof }) => Some((mass, *dof)),
-            _ => None,
-        }
-    }
-
-    /// Centre of mass of a part as prepared, world, metres.
-    #[must_use]
-    pub fn center(&self, part: PartId) -> Option<DVec3> {
-        self.placed.get(part.index()).map(|p| p.center)
+    pub fn placed(&self, part: PartId) -> Option<(DVec3, f64, DMat3)> {
+        let p = self.placed.get(part.index()).filter(|_| self.prepared)?;
+        Some((p.center, p.inverse_mass, p.inverse_inertia))
     }
 
     fn check(&self, entries: &[Entry], rows: usize) -> Result<(), DynamicsError> {
         if !self.prepared {
             return Err(DynamicsError::NotPrepared);
         }
+        let count = self.masses.len();
         for (n, entry) in entries.iter().enumerate() {
-            if entry.part.index() >= self.kinds.len() {
-                return Err(DynamicsError::UnknownPart { part: entry.part, count: self.kinds.len() });
+            if entry.part.index() >= count {
+                return Err(DynamicsError::UnknownPart { part: entry.part, count });
             }
             if entry.row as usize >= rows {
                 return Err(DynamicsError::UnknownRow { entry: n, row: entry.row, rows });
@@ -156,54 +129,35 @@ impl FreeBodies {
         Ok(())
     }
 
-    fn check_velocities(&self, v: &[f64]) -> Result<(), DynamicsError> {
-        if v.len() == self.dofs {
-            Ok(())
-        } else {
-            Err(DynamicsError::WrongLength { what: "velocities", expected: self.dofs, got: v.len() })
-        }
+    fn check_len(&self, what: &'static str, got: usize) -> Result<(), DynamicsError> {
+        let expected = self.velocity_len();
+        if got == expected { Ok(()) } else { Err(DynamicsError::WrongLength { what, expected, got }) }
     }
+}
 
-    fn add_rows(&self, v: &[f64], rows: &[Entry], out: &mut [f64], driven: bool) -> Result<(), DynamicsError> {
-        self.check(rows, out.len())?;
-        self.check_velocities(v)?;
-        for entry in rows {
-            let motion = match self.kinds[entry.part.index()] {
-                Kind::Free { dof, .. } => {
-                    let w = &v[dof..dof + 6];
-                    Motion::from_array([w[0], w[1], w[2], w[3], w[4], w[5]])
-                }
-                Kind::Driven { motion } if driven => motion,
-                Kind::Driven { .. } => continue,
-            };
-            let arm = entry.point - self.placed[entry.part.index()].center;
-            out[entry.row as usize] += entry.wrench.dot(motion.shifted(arm));
-        }
-        Ok(())
-    }
-
-    /// Change of the six velocities of a free part by a wrench impulse at a point.
-    fn answer(&self, part: usize, mass: &MassProperties, point: DVec3, wrench: Force) -> Motion {
-        let placed = &self.placed[part];
-        let arm = point - placed.center;
+impl Placed {
+    /// Change of the six velocities by a wrench impulse at a point.
+    #[inline]
+    fn answer(&self, point: DVec3, wrench: Force) -> Motion {
+        let arm = point - self.center;
         Motion::new(
-            placed.inverse_inertia * (wrench.moment + arm.cross(wrench.linear)),
-            wrench.linear / mass.mass(),
+            self.inverse_inertia * (wrench.moment + arm.cross(wrench.linear)),
+            wrench.linear * self.inverse_mass,
         )
     }
 }
 
 impl VelocitySystem for FreeBodies {
-    fn dof_count(&self) -> usize {
-        self.dofs
+    fn velocity_len(&self) -> usize {
+        Self::V * self.masses.len()
     }
 
     fn configuration_len(&self) -> usize {
-        7 * self.kinds.len()
+        Self::Q * self.masses.len()
     }
 
     fn part_count(&self) -> usize {
-        self.kinds.len()
+        self.masses.len()
     }
 
     fn prepare(&mut self, q: &[f64]) -> Result<(), DynamicsError> {
@@ -215,29 +169,32 @@ impl VelocitySystem for FreeBodies {
         if let Some((index, &value)) = q.iter().enumerate().find(|(_, x)| !x.is_finite()) {
             return Err(DynamicsError::NonFinite { what: "configuration", index, value });
         }
-        for (n, (numbers, kind)) in q.chunks_exact(7).zip(&self.kinds).enumerate() {
+        for (n, (numbers, mass)) in q.chunks_exact(Self::Q).zip(&self.masses).enumerate() {
             let rotation = DQuat::from_xyzw(numbers[3], numbers[4], numbers[5], numbers[6]);
             let length = rotation.length();
             if length < 1e-6 {
                 return Err(DynamicsError::Singular { part: PartId(n as u32), pivot: length });
             }
-            let inverse_inertia = match kind {
-                Kind::Free { mass, .. } => mass.inverse_inertia(rotation * (1.0 / length)),
-                Kind::Driven { .. } => DMat3::ZERO,
-            };
             let center = DVec3::new(numbers[0], numbers[1], numbers[2]);
-            self.placed[n] = Placed { center, inverse_inertia };
+            let (inverse_mass, inverse_inertia) = mass.map_or((0.0, DMat3::ZERO), |m| {
+                (1.0 / m.mass(), m.inverse_inertia(rotation * (1.0 / length)))
+            });
+            self.placed[n] = Placed { center, inverse_mass, inverse_inertia };
         }
         self.prepared = true;
         Ok(())
     }
 
     fn row_velocities(&self, v: &[f64], rows: &[Entry], out: &mut [f64]) -> Result<(), DynamicsError> {
-        self.add_rows(v, rows, out, true)
-    }
-
-    fn row_dot(&self, delta: &[f64], rows: &[Entry], out: &mut [f64]) -> Result<(), DynamicsError> {
-        self.add_rows(delta, rows, out, false)
+        self.check(rows, out.len())?;
+        self.check_len("velocities", v.len())?;
+        for entry in rows {
+            let part = entry.part.index();
+            let w = &v[Self::V * part..][..Self::V];
+            let motion = Motion::from_array([w[0], w[1], w[2], w[3], w[4], w[5]]);
+            out[entry.row as usize] += entry.wrench.dot(motion.shifted(entry.point - self.placed[part].center));
+        }
+        Ok(())
     }
 
     fn response(
@@ -247,23 +204,13 @@ impl VelocitySystem for FreeBodies {
         out: &mut ColumnsMut<'_>,
     ) -> Result<(), DynamicsError> {
         self.check(rows, out.count())?;
-        if out.column_len() != self.dofs {
-            return Err(DynamicsError::WrongLength {
-                what: "response column",
-                expected: self.dofs,
-                got: out.column_len(),
-            });
-        }
+        self.check_len("response column", out.column_len())?;
         out.clear();
         for entry in rows {
             let part = entry.part.index();
-            if let Kind::Free { mass, dof } = &self.kinds[part] {
-                let change = self.answer(part, mass, entry.point, entry.wrench).to_array();
-                let column = out.column(entry.row as usize);
-                for (slot, x) in column[*dof..*dof + 6].iter_mut().zip(change) {
-                    *slot += x;
-                }
-            }
+            let change = self.placed[part].answer(entry.point, entry.wrench).to_array();
+            let column = &mut out.column(entry.row as usize)[Self::V * part..][..Self::V];
+            column.iter_mut().zip(change).for_each(|(slot, x)| *slot += x);
         }
         Ok(())
     }
@@ -272,25 +219,15 @@ impl VelocitySystem for FreeBodies {
         if !self.prepared {
             return Err(DynamicsError::NotPrepared);
         }
-        if out.len() != self.dofs {
-            return Err(DynamicsError::WrongLength { what: "response", expected: self.dofs, got: out.len() });
-        }
-        let dof = dof as usize;
-        if dof >= self.dofs {
-            return Err(DynamicsError::WrongLength { what: "degrees of freedom", expected: self.dofs, got: dof });
-        }
-        out.fill(0.0);
-        let first = dof - dof % 6;
+        self.check_len("response", out.len())?;
+        let (part, axis) = (dof as usize / Self::V, dof as usize % Self::V);
+        let count = self.velocity_len();
+        let placed = self.placed.get(part).ok_or(DynamicsError::UnknownDof { dof, count })?;
         let mut unit = [0.0; 6];
-        unit[dof % 6] = 1.0;
-        for (part, kind) in self.kinds.iter().enumerate() {
-            if let Kind::Free { mass, dof } = kind {
-                if *dof == first {
-                    let change = self.answer(part, mass, self.placed[part].center, Force::from_array(unit));
-                    out[first..first + 6].copy_from_slice(&change.to_array());
-                }
-            }
-        }
+        unit[axis] = 1.0;
+        let change = placed.answer(placed.center, Force::from_array(unit)).to_array();
+        out.fill(0.0);
+        out[Self::V * part..][..Self::V].copy_from_slice(&change);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@
 //! ball.velocity.angular = DVec3::new(0.0, 30.0, 0.0);
 //! let mut ground = Body::fixed(Pose::IDENTITY)?;
 //!
-//! let contact = ContactFrame::new(DVec3::ZERO, DVec3::Z); // normal from the ground to the ball
+//! let contact = ContactFrame::new(DVec3::ZERO, DVec3::Z)?; // normal from the ground to the ball
 //! collide_pair(&mut ball, &mut ground, &contact, &Integrated::default(), 0.8, 0.5)?;
 //! assert!((ball.velocity.linear.z - 1.0).abs() < 1e-12); // bounces at half its speed
 //! assert!((ball.velocity.linear.x - 6.0 / 7.0).abs() < 1e-12); // and the spin carries it off, rolling

@@ -27,11 +27,11 @@
 //!
 //! # Numerics
 //!
-//! Boxes are grown by 1e-12 of their size and distance from the origin.
+//! Boxes come from [`sim_math::swept`], grown by rounding.
 //!
 //! # Failure
 //!
-//! None; numbers that are not finite give boxes and times that are not, which the broad phase and the queue refuse.
+//! Boxes of numbers that are not finite are errors; travels of such numbers are not finite, and the queue refuses them.
 //!
 //! # Tested by
 //!
@@ -39,25 +39,22 @@
 //! `slack_notices_a_link_that_outruns_its_prediction`
 
 use crate::{body::Body, bounds::Travel, bounds::max_angular_speed};
-use sim_math::{Aabb, glam::DVec3, ops};
-use std::f64::consts::{FRAC_PI_2, PI};
+use sim_math::{Aabb, MathError, glam::DVec3, ops, swept};
 use std::fmt::Debug;
 
 /// A kind of motion, from the present instant on.
 pub trait Motion: Debug + Send + Sync {
-    /// Box that the centre stays in for `dt` ≥ 0 seconds, world.
-    fn swept_center_box(&self, dt: f64) -> Aabb;
+    /// Box that the whole body stays in for `dt` ≥ 0 seconds, world.
+    ///
+    /// # Errors
+    /// Numbers that are not finite, or a negative time.
+    fn swept_box(&self, dt: f64) -> Result<Aabb, MathError>;
 
     /// Bound on the travel of any body point along the unit vector `direction`, for a collision at `distance` (m).
     fn travel(&self, direction: DVec3, distance: f64) -> Travel;
 
     /// Largest distance of a body point from the centre, m.
     fn radius(&self) -> f64;
-
-    /// Box that the whole body stays in for `dt` seconds.
-    fn swept_box(&self, dt: f64) -> Aabb {
-        self.swept_center_box(dt).grown(self.radius())
-    }
 }
 
 /// Does not move.
@@ -70,8 +67,8 @@ pub struct Fixed {
 }
 
 impl Motion for Fixed {
-    fn swept_center_box(&self, _dt: f64) -> Aabb {
-        Aabb { min: self.center, max: self.center }
+    fn swept_box(&self, _dt: f64) -> Result<Aabb, MathError> {
+        swept::fixed_box(Aabb { min: self.center - self.radius, max: self.center + self.radius })
     }
 
     fn travel(&self, _direction: DVec3, _distance: f64) -> Travel {
@@ -115,31 +112,9 @@ impl Ballistic {
     }
 }
 
-/// Box around where a parabola starts, ends and turns.
-fn parabola_box(start: DVec3, velocity: DVec3, acceleration: DVec3, dt: f64) -> Aabb {
-    let at = |t: f64| start + velocity * t + acceleration * (0.5 * t * t);
-    let end = at(dt);
-    let mut swept = Aabb { min: start.min(end), max: start.max(end) };
-    for axis in 0..3 {
-        let turn = -velocity[axis] / acceleration[axis];
-        if turn > 0.0 && turn < dt {
-            let x = at(turn)[axis];
-            swept.min[axis] = swept.min[axis].min(x);
-            swept.max[axis] = swept.max[axis].max(x);
-        }
-    }
-    padded(swept)
-}
-
-/// Grown by rounding.
-fn padded(aabb: Aabb) -> Aabb {
-    let size = aabb.min.abs().max(aabb.max.abs()).max_element();
-    aabb.grown(1e-12 * size)
-}
-
 impl Motion for Ballistic {
-    fn swept_center_box(&self, dt: f64) -> Aabb {
-        parabola_box(self.center, self.velocity, self.gravity, dt)
+    fn swept_box(&self, dt: f64) -> Result<Aabb, MathError> {
+        swept::ballistic_box(self.center, self.velocity, self.gravity, dt, self.radius)
     }
 
     fn travel(&self, direction: DVec3, _distance: f64) -> Travel {
@@ -198,30 +173,10 @@ fn limited_travel(speed: f64, acceleration: f64, toward: f64, distance: f64) -> 
     }
 }
 
-/// Grows a box by the extrema of `amplitude · cos(angle − peak)` on one axis for angles in [from, from + sweep].
-fn include_extrema(swept: &mut Aabb, axis: usize, middle: f64, amplitude: f64, peak: f64, from: f64, sweep: f64) {
-    for (angle, x) in [(peak, middle + amplitude), (peak + PI, middle - amplitude)] {
-        // How far ahead of `from` the extremum lies.
-        let turn = 2.0 * PI;
-        let ahead = (angle - from) - turn * ((angle - from) / turn).floor();
-        if ahead <= sweep || turn - ahead < 1e-12 {
-            swept.min[axis] = swept.min[axis].min(x);
-            swept.max[axis] = swept.max[axis].max(x);
-        }
-    }
-}
-
 impl Motion for Cycler {
-    fn swept_center_box(&self, dt: f64) -> Aabb {
-        let (start, end) = (self.position(0.0), self.position(dt));
-        let mut swept = Aabb { min: start.min(end), max: start.max(end) };
-        for axis in 0..3 {
-            let (u, v) = (self.plane[0][axis], self.plane[1][axis]);
-            let amplitude = self.circle * ops::hypot(u, v);
-            let peak = ops::atan2(v, u);
-            include_extrema(&mut swept, axis, self.center[axis], amplitude, peak, self.phase, self.rate * dt);
-        }
-        padded(swept)
+    fn swept_box(&self, dt: f64) -> Result<Aabb, MathError> {
+        let [u, v] = self.plane.map(|axis| axis * self.circle);
+        swept::cycler_box(self.center, u, v, self.phase, self.rate, dt, self.radius)
     }
 
     fn travel(&self, direction: DVec3, distance: f64) -> Travel {
@@ -264,22 +219,8 @@ impl Shaker {
 }
 
 impl Motion for Shaker {
-    fn swept_center_box(&self, dt: f64) -> Aabb {
-        let (start, end) = (self.position(0.0), self.position(dt));
-        let mut swept = Aabb { min: start.min(end), max: start.max(end) };
-        for axis in 0..3 {
-            let amplitude = self.amplitude[axis];
-            include_extrema(
-                &mut swept,
-                axis,
-                self.center[axis],
-                amplitude,
-                FRAC_PI_2,
-                self.phase,
-                self.rate * dt,
-            );
-        }
-        padded(swept)
+    fn swept_box(&self, dt: f64) -> Result<Aabb, MathError> {
+        swept::sinusoid_box(self.center, self.amplitude, self.phase, self.rate, dt, self.radius)
     }
 
     fn travel(&self, direction: DVec3, distance: f64) -> Travel {
@@ -309,9 +250,8 @@ pub struct Link {
 
 impl Motion for Link {
     /// Velocity and acceleration each taken times 1.1.
-    fn swept_center_box(&self, dt: f64) -> Aabb {
-        let plain = parabola_box(self.center, self.velocity, self.acceleration, dt);
-        plain.merged(&parabola_box(self.center, self.velocity * 1.1, self.acceleration * 1.1, dt))
+    fn swept_box(&self, dt: f64) -> Result<Aabb, MathError> {
+        swept::link_box(self.center, self.velocity, self.acceleration, dt, self.radius)
     }
 
     fn travel(&self, direction: DVec3, _distance: f64) -> Travel {
@@ -413,13 +353,13 @@ mod tests {
                 max_spin: 0.0,
                 radius: 0.1,
             };
-            let boxes = [c.swept_center_box(dt), s.swept_center_box(dt), b.swept_center_box(dt)];
+            let boxes = [&c as &dyn Motion, &s, &b].map(|m| m.swept_box(dt).unwrap().grown(-m.radius()));
             let mut touched = [Aabb { min: c.position(0.0), max: c.position(0.0) }; 3];
             for k in 0..=200 {
                 let t = dt * f64::from(k) / 200.0;
                 let flight = b.center + b.velocity * t + b.gravity * (0.5 * t * t);
                 for (n, x) in [c.position(t), s.position(t), flight].into_iter().enumerate() {
-                    assert!(boxes[n].contains(x), "{n}: {x} outside {:?} at {t} of {dt}", boxes[n]);
+                    assert!(boxes[n].grown(1e-12).contains(x), "{n}: {x} outside {:?} at {t} of {dt}", boxes[n]);
                     let here = Aabb { min: x, max: x };
                     touched[n] = if k == 0 { here } else { touched[n].merged(&here) };
                 }
@@ -490,7 +430,7 @@ mod tests {
         // Then it runs at 2 m/s: 0.5 + 2 · 0.25 > 1.2 · 0.75.
         assert!(!slack.update(10.75, [DVec3::X, DVec3::X * 2.0], DVec3::ZERO, 0.5));
         assert!(slack.update(10.7, [DVec3::ZERO; 2], DVec3::ZERO, 0.5), "the past is not booked twice");
-        assert!(link.swept_box(1.0).contains(DVec3::new(1.6, 0.0, 0.0)));
+        assert!(link.swept_box(1.0).unwrap().contains(DVec3::new(1.6, 0.0, 0.0)));
     }
 
     #[test]
@@ -504,6 +444,7 @@ mod tests {
         assert!((travel.linear - 2.0 * 1.19722).abs() < 1e-4);
         let fixed = Fixed { center: DVec3::X, radius: 1.0 };
         assert_eq!(fixed.travel(DVec3::X, 1.0), Travel::NONE);
-        assert!(fixed.swept_box(1.0).contains(DVec3::ZERO) && fixed.radius() == 1.0);
+        assert!(flight.swept_box(f64::NAN).is_err() && flight.swept_box(-1.0).is_err());
+        assert!(fixed.swept_box(1.0).unwrap().contains(DVec3::ZERO) && fixed.radius() == 1.0);
     }
 }

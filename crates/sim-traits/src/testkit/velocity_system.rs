@@ -2,7 +2,7 @@
 
 use super::SplitMix64;
 use crate::{ColumnsMut, DynamicsError, Entry, PartId, Scratch, VelocitySystem};
-use sim_math::spatial::Force;
+use sim_math::{glam::DVec3, spatial::Force};
 
 /// What to demand.
 #[derive(Debug, Clone, Copy)]
@@ -41,20 +41,17 @@ pub fn conformance(system: &mut dyn VelocitySystem, q: &[f64], bounds: &Bounds) 
 }
 
 /// Each call of an unprepared system.
-fn all_calls(system: &dyn VelocitySystem) -> [Result<(), DynamicsError>; 4] {
-    let v = vec![0.0; system.dof_count()];
+fn all_calls(system: &dyn VelocitySystem) -> [Result<(), DynamicsError>; 3] {
+    let v = vec![0.0; system.velocity_len()];
     let mut column = v.clone();
     let mut scratch = Scratch::default();
-    let response = match ColumnsMut::new(&mut [], system.dof_count()) {
-        Ok(mut columns) => system.response(&[], &mut scratch, &mut columns),
+    let rows = [Entry::push(0, PartId(0), DVec3::ZERO, DVec3::Z)];
+    let response = match ColumnsMut::new(&mut column, v.len()) {
+        Ok(mut columns) => system.response(&rows, &mut scratch, &mut columns),
         Err(e) => Err(e),
     };
-    [
-        system.row_velocities(&v, &[], &mut []),
-        system.row_dot(&v, &[], &mut []),
-        response,
-        system.dof_response(0, &mut scratch, &mut column),
-    ]
+    let dof = system.dof_response(0, &mut scratch, &mut column);
+    [system.row_velocities(&v, &rows, &mut [0.0]), response, dof]
 }
 
 fn preparation(system: &mut dyn VelocitySystem, q: &[f64]) -> Result<(), String> {
@@ -66,6 +63,9 @@ fn preparation(system: &mut dyn VelocitySystem, q: &[f64]) -> Result<(), String>
     match system.prepare(&long) {
         Err(DynamicsError::WrongLength { .. }) => {}
         other => return Err(format!("configuration too long: expected WrongLength, got {other:?}")),
+    }
+    if system.part_count() == 0 || system.velocity_len() == 0 {
+        return Ok(());
     }
     for result in all_calls(system) {
         if result != Err(DynamicsError::NotPrepared) {
@@ -79,7 +79,7 @@ fn preparation(system: &mut dyn VelocitySystem, q: &[f64]) -> Result<(), String>
             Err(DynamicsError::NonFinite { index: found, .. }) if found == index => {}
             other => return Err(format!("NaN at {index}: expected NonFinite there, got {other:?}")),
         }
-        if system.row_velocities(&vec![0.0; system.dof_count()], &[], &mut []).is_ok() {
+        if all_calls(system).iter().any(Result::is_ok) {
             return Err("prepared after a failed prepare".to_owned());
         }
     }
@@ -88,7 +88,7 @@ fn preparation(system: &mut dyn VelocitySystem, q: &[f64]) -> Result<(), String>
 
 /// Columns of M⁻¹ Jᵀ.
 fn response(system: &dyn VelocitySystem, entries: &[Entry], count: usize) -> Result<Vec<f64>, String> {
-    let n = system.dof_count();
+    let n = system.velocity_len();
     let mut columns = vec![f64::NAN; n * count];
     let mut scratch = Scratch::default();
     scratch.zeroed(7).fill(f64::NAN); // whatever it held must not matter
@@ -103,7 +103,7 @@ fn size(x: &[f64]) -> f64 {
 
 fn rows(system: &dyn VelocitySystem, random: &mut SplitMix64, bounds: &Bounds) -> Result<(), String> {
     const ROWS: usize = 4;
-    let n = system.dof_count();
+    let n = system.velocity_len();
     // Each row has two entries, perhaps on the same part.
     let entries: Vec<Entry> = (0..2 * ROWS)
         .map(|k| Entry {
@@ -122,7 +122,7 @@ fn rows(system: &dyn VelocitySystem, random: &mut SplitMix64, bounds: &Bounds) -
     }
     let dot = |delta: &[f64]| -> Result<Vec<f64>, String> {
         let mut out = vec![0.0; ROWS];
-        system.row_dot(delta, &entries, &mut out).map_err(|e| e.to_string())?;
+        system.row_velocities(delta, &entries, &mut out).map_err(|e| e.to_string())?;
         Ok(out)
     };
     // J, number by number, and M⁻¹ from the degrees of freedom: together they must give the response.
@@ -165,7 +165,7 @@ fn rows(system: &dyn VelocitySystem, random: &mut SplitMix64, bounds: &Bounds) -
     additivity(system, &entries, &columns, random, bounds)
 }
 
-/// Entries of one row add up, results are added to what is there, and prescribed motion is a constant.
+/// Entries of one row add up, rows are linear, and results are added to what is there.
 fn additivity(
     system: &dyn VelocitySystem,
     entries: &[Entry],
@@ -173,7 +173,7 @@ fn additivity(
     random: &mut SplitMix64,
     bounds: &Bounds,
 ) -> Result<(), String> {
-    let n = system.dof_count();
+    let n = system.velocity_len();
     let count = entries.len() / 2;
     let apart: Vec<Entry> = entries.iter().enumerate().map(|(k, e)| Entry { row: k as u32, ..*e }).collect();
     let single = response(system, &apart, entries.len())?;
@@ -185,22 +185,22 @@ fn additivity(
             }
         }
     }
-    let v: Vec<f64> = (0..n).map(|_| random.range(-1.0, 1.0)).collect();
+    let mut draw = || -> Vec<f64> { (0..n).map(|_| random.range(-1.0, 1.0)).collect() };
+    let (v, w) = (draw(), draw());
     let velocities = |v: &[f64], start: f64| -> Result<Vec<f64>, String> {
         let mut out = vec![start; count];
         system.row_velocities(v, entries, &mut out).map_err(|e| e.to_string())?;
         Ok(out)
     };
-    let (moving, still) = (velocities(&v, 0.0)?, velocities(&vec![0.0; n], 0.0)?);
-    let mut changed = vec![0.0; count];
-    system.row_dot(&v, entries, &mut changed).map_err(|e| e.to_string())?;
+    let both: Vec<f64> = v.iter().zip(&w).map(|(x, y)| x + y).collect();
+    let (of_v, of_w, of_both) = (velocities(&v, 0.0)?, velocities(&w, 0.0)?, velocities(&both, 0.0)?);
     let offset = velocities(&v, 100.0)?;
     for row in 0..count {
-        let scale = 1.0 + size(&moving) + size(&still);
-        if (moving[row] - still[row] - changed[row]).abs() > bounds.error * scale {
-            return Err(format!("row {row}: velocity {} is not {} + {}", moving[row], still[row], changed[row]));
+        let scale = 1.0 + size(&of_v) + size(&of_w);
+        if (of_v[row] + of_w[row] - of_both[row]).abs() > bounds.error * scale {
+            return Err(format!("row {row} is not linear: {} + {} and {}", of_v[row], of_w[row], of_both[row]));
         }
-        if (offset[row] - moving[row] - 100.0).abs() > 1e-12 * (100.0 + scale) {
+        if (offset[row] - of_v[row] - 100.0).abs() > 1e-12 * (100.0 + scale) {
             return Err(format!("row {row} is overwritten, not added to"));
         }
     }
@@ -208,12 +208,12 @@ fn additivity(
 }
 
 fn bad_input(system: &dyn VelocitySystem) -> Result<(), String> {
-    let n = system.dof_count();
+    let n = system.velocity_len();
     let v = vec![0.0; n];
     let entry = |row: u32, part: u32| Entry {
         row,
         part: PartId(part),
-        point: sim_math::glam::DVec3::ZERO,
+        point: DVec3::ZERO,
         wrench: Force::ZERO,
     };
     let stranger = [entry(0, system.part_count() as u32)];
@@ -223,28 +223,19 @@ fn bad_input(system: &dyn VelocitySystem) -> Result<(), String> {
     let mut long = vec![0.0; n + 1];
     for (what, result) in [
         ("row_velocities", system.row_velocities(&long.clone(), &[], &mut one)),
-        ("row_dot", system.row_dot(&long.clone(), &[], &mut one)),
         ("dof_response", system.dof_response(0, &mut scratch, &mut long)),
     ] {
         if !matches!(result, Err(DynamicsError::WrongLength { .. })) {
             return Err(format!("{what} with a wrong length: {result:?}"));
         }
     }
-    for (what, result) in [
-        ("row_velocities", system.row_velocities(&v, &stranger, &mut one)),
-        ("row_dot", system.row_dot(&v, &stranger, &mut one)),
-    ] {
-        if !matches!(result, Err(DynamicsError::UnknownPart { .. })) {
-            return Err(format!("{what} with an unknown part: {result:?}"));
-        }
+    let result = system.row_velocities(&v, &stranger, &mut one);
+    if !matches!(result, Err(DynamicsError::UnknownPart { .. })) {
+        return Err(format!("row_velocities with an unknown part: {result:?}"));
     }
-    for (what, result) in [
-        ("row_velocities", system.row_velocities(&v, &beyond, &mut one)),
-        ("row_dot", system.row_dot(&v, &beyond, &mut one)),
-    ] {
-        if !matches!(result, Err(DynamicsError::UnknownRow { .. })) {
-            return Err(format!("{what} with an unknown row: {result:?}"));
-        }
+    let result = system.row_velocities(&v, &beyond, &mut one);
+    if !matches!(result, Err(DynamicsError::UnknownRow { .. })) {
+        return Err(format!("row_velocities with an unknown row: {result:?}"));
     }
     let mut columns = vec![0.0; n];
     let try_response = |entries: &[Entry], data: &mut [f64], len: usize| match ColumnsMut::new(data, len) {
@@ -263,10 +254,10 @@ fn bad_input(system: &dyn VelocitySystem) -> Result<(), String> {
             }
         }
     }
-    if system.dof_response(n as u32, &mut scratch, &mut columns).is_ok() {
-        return Err("dof_response accepts a degree of freedom that does not exist".to_owned());
+    match system.dof_response(n as u32, &mut scratch, &mut columns) {
+        Err(DynamicsError::UnknownDof { .. }) => Ok(()),
+        other => Err(format!("velocity {n} of {n}: expected UnknownDof, got {other:?}")),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -318,7 +309,7 @@ mod tests {
     }
 
     impl VelocitySystem for Rail {
-        fn dof_count(&self) -> usize {
+        fn velocity_len(&self) -> usize {
             2
         }
 
@@ -373,16 +364,11 @@ mod tests {
             Ok(())
         }
 
-        fn row_dot(&self, delta: &[f64], rows: &[Entry], out: &mut [f64]) -> Result<(), DynamicsError> {
-            self.row_velocities(delta, rows, out)
-        }
-
         fn dof_response(&self, dof: u32, _: &mut Scratch, out: &mut [f64]) -> Result<(), DynamicsError> {
             self.ready(&[], 0)?;
             Self::length(out.len())?;
             let mut f = [0.0; 2];
-            let expected = DynamicsError::WrongLength { what: "degrees of freedom", expected: 2, got: dof as usize };
-            *f.get_mut(dof as usize).ok_or(expected)? = 1.0;
+            *f.get_mut(dof as usize).ok_or(DynamicsError::UnknownDof { dof, count: 2 })? = 1.0;
             out.copy_from_slice(&self.inverse(f));
             Ok(())
         }
