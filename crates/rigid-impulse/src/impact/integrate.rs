@@ -437,7 +437,9 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
             start: Point { sigma: 0.0, u: progress.u, p: progress.p, w: progress.w },
             scale,
         };
-        let length = sixteenth_root(tolerance / step.series.last.max(1e-30));
+        // A slow contact that takes this long is near critical friction: follow its direction closely.
+        let strict = if steps < 30 { tolerance } else { tolerance * speed };
+        let length = sixteenth_root(strict / step.series.last.max(1e-30));
         let end = step.at(length);
         let mut here = step.start;
         if progress.goal == Goal::Turn {

@@ -14,6 +14,7 @@ mod series;
 mod stepper;
 mod sticking;
 mod tail;
+mod torsion;
 
 pub use algebraic::{Algebraic, Frictionless};
 pub use flow::SlidingFlow;
@@ -23,6 +24,7 @@ pub use rays::{Ray, Rays, diverging_ray, rays};
 pub use reference::reference;
 pub use restitution::Restitution;
 pub use sticking::{Sticking, critical_friction, sticking};
+pub use torsion::{Torsion, TorsionReport, integrate_torsion};
 
 use sim_traits::{Impact, ImpactError};
 
