@@ -67,7 +67,8 @@ fn laws(suite: &mut Suite) {
     let mut integrated = Integrated::default();
     integrated.tolerance = 5e-9;
     let worst = impacts.iter().filter_map(|impact| {
-        let (fast, slow) = (integrated.impulse(impact).ok()?, reference(impact, Restitution::Stronge).ok()?.impulse);
+        let (fast, slow) =
+            (integrated.impulse(impact).ok()?, reference(impact, Restitution::Stronge).ok()?.impulse);
         Some((fast - slow).length() / slow.length())
     });
     let worst = worst.fold(0.0, f64::max);

@@ -44,8 +44,14 @@ fn panel(svg: &mut String, flow: &SlidingFlow, center: f64, title: &str) -> Resu
     let id = if center < 300.0 { "left" } else { "right" };
     let (x, y) = (center - HALF, 40.0);
     let size = 2.0 * HALF;
-    writeln!(svg, r#"<clipPath id="{id}"><rect x="{x}" y="{y}" width="{size}" height="{size}"/></clipPath>"#)?;
-    writeln!(svg, r##"<rect x="{x}" y="{y}" width="{size}" height="{size}" fill="#fbfbf8" stroke="#999"/>"##)?;
+    writeln!(
+        svg,
+        r#"<clipPath id="{id}"><rect x="{x}" y="{y}" width="{size}" height="{size}"/></clipPath>"#
+    )?;
+    writeln!(
+        svg,
+        r##"<rect x="{x}" y="{y}" width="{size}" height="{size}" fill="#fbfbf8" stroke="#999"/>"##
+    )?;
     writeln!(svg, r#"<text x="{center}" y="28" text-anchor="middle" font-size="17">{title}</text>"#)?;
     writeln!(svg, r#"<g clip-path="url(#{id})">"#)?;
     for (a, b) in [(DVec2::NEG_X, DVec2::X), (DVec2::NEG_Y, DVec2::Y)] {

@@ -499,7 +499,10 @@ mod tests {
     fn impossible_bodies_are_refused_by_name() {
         let message = |r: Result<MassProperties, BodyError>| r.unwrap_err().to_string();
         assert_eq!(message(MassProperties::new(0.0, DVec3::ONE)), "mass must be positive, got 0");
-        assert_eq!(message(MassProperties::new(1.0, DVec3::new(1.0, f64::NAN, 1.0))), "moment y is not finite: NaN");
+        assert_eq!(
+            message(MassProperties::new(1.0, DVec3::new(1.0, f64::NAN, 1.0))),
+            "moment y is not finite: NaN"
+        );
         assert!(message(MassProperties::new(1.0, DVec3::new(1.0, 1.0, 5.0))).starts_with("no body has"));
         let bad = Pose::new(DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 2.0));
         assert_eq!(Body::fixed(bad).unwrap_err().to_string(), "pose: quaternion has length 2, not 1");

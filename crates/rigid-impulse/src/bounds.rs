@@ -205,8 +205,11 @@ mod tests {
         let mut random = SplitMix64(72);
         for _ in 0..100_000 {
             let (moments, omega) = (random_moments(&mut random), random.vec3(5.0));
-            let (exact, energy, momentum) =
-                (max_angular_speed(moments, omega), energy_bound(moments, omega), momentum_bound(moments, omega));
+            let (exact, energy, momentum) = (
+                max_angular_speed(moments, omega),
+                energy_bound(moments, omega),
+                momentum_bound(moments, omega),
+            );
             assert!(omega.length() <= exact && exact <= energy * (1.0 + 1e-11));
             let ratio = energy / momentum;
             let least = (moments.min_element() / moments.max_element()).sqrt();

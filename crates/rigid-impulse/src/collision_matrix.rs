@@ -42,7 +42,9 @@ use sim_math::{
     glam::{DMat3, DVec3},
     rotation::frame_from_normal,
 };
-use sim_traits::{ColumnsMut, DynamicsError, Entry, Impact, ImpactError, ImpactLaw, PartId, Scratch, VelocitySystem};
+use sim_traits::{
+    ColumnsMut, DynamicsError, Entry, Impact, ImpactError, ImpactLaw, PartId, Scratch, VelocitySystem,
+};
 use thiserror::Error;
 
 /// Where two bodies touch: the point, and axes whose third is the normal from B to A.
@@ -131,9 +133,8 @@ pub struct CollisionWorkspace {
 
 impl Contact<'_> {
     fn rows(&self, part: PartId, sign: f64) -> [Entry; 3] {
-        let axis = |row: u32| {
-            Entry::push(row, part, self.frame.point, self.frame.axes.col(row as usize) * sign)
-        };
+        let axis =
+            |row: u32| Entry::push(row, part, self.frame.point, self.frame.axes.col(row as usize) * sign);
         [axis(0), axis(1), axis(2)]
     }
 

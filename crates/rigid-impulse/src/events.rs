@@ -305,9 +305,10 @@ mod tests {
                     assert!(queue.cancel(id).is_err() && queue.reschedule(id, 0.0).is_err());
                 }
                 _ => {
-                    let first = list.iter().enumerate().min_by(|(_, p), (_, q)| {
-                        p.0.total_cmp(&q.0).then(p.1.cmp(&q.1))
-                    });
+                    let first = list
+                        .iter()
+                        .enumerate()
+                        .min_by(|(_, p), (_, q)| p.0.total_cmp(&q.0).then(p.1.cmp(&q.1)));
                     let expected = first.map(|(n, &(time, _, id))| (n, time, id));
                     assert_eq!(queue.peek().map(|(t, id, _)| (t, id)), expected.map(|(_, t, id)| (t, id)));
                     if let Some((n, time, _)) = expected {

@@ -192,7 +192,8 @@ impl VelocitySystem for FreeBodies {
             let part = entry.part.index();
             let w = &v[Self::V * part..][..Self::V];
             let motion = Motion::from_array([w[0], w[1], w[2], w[3], w[4], w[5]]);
-            out[entry.row as usize] += entry.wrench.dot(motion.shifted(entry.point - self.placed[part].center));
+            out[entry.row as usize] +=
+                entry.wrench.dot(motion.shifted(entry.point - self.placed[part].center));
         }
         Ok(())
     }

@@ -206,7 +206,10 @@ mod tests {
         assert_eq!(table.pair(ids[0], ids[1]), Some(SurfacePair { friction: 0.5, restitution: 0.2 }));
         assert_eq!(table.pair(ids[0], MaterialId(9)), None);
         let bad = SurfacePair { friction: -1.0, restitution: 0.0 };
-        assert_eq!(table.set_pair(ids[0], ids[1], bad).unwrap_err().to_string(), "friction must not be negative, got -1");
+        assert_eq!(
+            table.set_pair(ids[0], ids[1], bad).unwrap_err().to_string(),
+            "friction must not be negative, got -1"
+        );
         assert!(Material::new(0.1, f64::NAN, 1.0).is_err() && Material::new(0.1, 0.1, 0.0).is_err());
     }
 }

@@ -8,8 +8,8 @@
 //!
 //! | code | paper | meaning | unit |
 //! |---|---|---|---|
-//! | `envelope` | ε_c | distance below which bodies count as touching | m |
-//! | `depth` | δ = ε_c − d | how deep in the envelope | m |
+//! | `envelope` | `ε_c` | distance below which bodies count as touching | m |
+//! | `depth` | δ = `ε_c` − d | how deep in the envelope | m |
 //! | `acceleration` | g | local effective acceleration that presses the bodies together | m/s² |
 //!
 //! # Formula
@@ -111,7 +111,11 @@ impl MicroParams {
                 return Err(BodyError::Negative { what, value });
             }
         }
-        if self.envelope > 0.0 { Ok(()) } else { Err(BodyError::NotPositive { what: "envelope", value: 0.0 }) }
+        if self.envelope > 0.0 {
+            Ok(())
+        } else {
+            Err(BodyError::NotPositive { what: "envelope", value: 0.0 })
+        }
     }
 
     /// True if bodies at `separation` (m) with normal velocity `u_z` (m/s) collide: within the envelope, and approaching.
@@ -233,7 +237,8 @@ mod tests {
         let law = Integrated::default();
         let limit = micro.threshold(9.81);
         assert_close!(limit, 0.140_071_4, abs = 1e-7);
-        let at = |u: f64, g: f64| micro.resolve(&ball(DVec3::new(0.0, 0.0, -u), 0.5), 5e-4, g, &law).unwrap().1;
+        let at =
+            |u: f64, g: f64| micro.resolve(&ball(DVec3::new(0.0, 0.0, -u), 0.5), 5e-4, g, &law).unwrap().1;
         assert_eq!(at(limit * 1.001, 9.81), CollisionKind::Ordinary);
         assert_eq!(at(limit * 0.999, 9.81), CollisionKind::Reversed);
         // Without weight there is nothing to rest on.

@@ -359,7 +359,11 @@ mod tests {
                 let t = dt * f64::from(k) / 200.0;
                 let flight = b.center + b.velocity * t + b.gravity * (0.5 * t * t);
                 for (n, x) in [c.position(t), s.position(t), flight].into_iter().enumerate() {
-                    assert!(boxes[n].grown(1e-12).contains(x), "{n}: {x} outside {:?} at {t} of {dt}", boxes[n]);
+                    assert!(
+                        boxes[n].grown(1e-12).contains(x),
+                        "{n}: {x} outside {:?} at {t} of {dt}",
+                        boxes[n]
+                    );
                     let here = Aabb { min: x, max: x };
                     touched[n] = if k == 0 { here } else { touched[n].merged(&here) };
                 }
@@ -404,7 +408,8 @@ mod tests {
             assert!(near.quadratic > 0.0 && far.quadratic == 0.0);
             // Either way the chosen one gives the later time.
             for distance in [0.3 * meet, 0.9 * meet, 1.1 * meet, 4.0 * meet] {
-                let chosen = crate::bounds::time_to_impact(distance, 0.0, c.travel(direction, distance), Travel::NONE);
+                let chosen =
+                    crate::bounds::time_to_impact(distance, 0.0, c.travel(direction, distance), Travel::NONE);
                 for other in [near, far] {
                     let time = crate::bounds::time_to_impact(distance, 0.0, other, Travel::NONE);
                     assert!(chosen >= time * (1.0 - 1e-12));

@@ -72,7 +72,12 @@ mod tests {
             let inverse = k.inverse();
             assert!((pseudo_inverse(&k) - inverse).to_cols_array().iter().all(|x| x.abs() < 1e-10));
             // And where the cofactors would be refused: a small multiple takes the same branch, a flat one the other.
-            assert!((pseudo_inverse(&(k * 1e-9)) * 1e-9 - inverse).to_cols_array().iter().all(|x| x.abs() < 1e-10));
+            assert!(
+                (pseudo_inverse(&(k * 1e-9)) * 1e-9 - inverse)
+                    .to_cols_array()
+                    .iter()
+                    .all(|x| x.abs() < 1e-10)
+            );
         }
     }
 

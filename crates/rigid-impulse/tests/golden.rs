@@ -71,7 +71,8 @@ fn from_rest_along_the_ray_or_stuck() {
     let found = integrate(&impact, &Integrated::default()).unwrap();
     assert_eq!(found.ending, Ending::Diverged);
     printed(found.compression_work, -0.10535, 5);
-    let expected = [(found.velocity, [0.03274, -0.09571, 0.5]), (found.impulse, [-0.02046, 0.05981, 0.31605])];
+    let expected =
+        [(found.velocity, [0.03274, -0.09571, 0.5]), (found.impulse, [-0.02046, 0.05981, 0.31605])];
     for (vector, printed_vector) in expected {
         (0..3).for_each(|n| printed(vector[n], printed_vector[n], 5));
     }
@@ -105,7 +106,8 @@ fn the_fast_law_agrees_with_the_reference() {
         let slow = reference(&impact, law).unwrap();
         // Where sticking is just barely stable or unstable the outcome hangs on rounding; and a contact that passes
         // the origin there is as sensitive.
-        let critical = rigid_impulse::impact::critical_friction(&SlidingFlow::new(&impact.k, impact.friction));
+        let critical =
+            rigid_impulse::impact::critical_friction(&SlidingFlow::new(&impact.k, impact.friction));
         if (critical / impact.friction - 1.0).abs() < 1e-3 {
             continue;
         }
@@ -131,7 +133,8 @@ fn phases_agree_with_the_series() {
     let mut jammed = 0;
     for _ in 0..soak(500) {
         let impact = random_impact(&mut random, 100.0, 2.0);
-        let critical = rigid_impulse::impact::critical_friction(&SlidingFlow::new(&impact.k, impact.friction));
+        let critical =
+            rigid_impulse::impact::critical_friction(&SlidingFlow::new(&impact.k, impact.friction));
         if (critical / impact.friction - 1.0).abs() < 1e-3 {
             continue;
         }
@@ -141,7 +144,12 @@ fn phases_agree_with_the_series() {
         let phases = integrate_phases(&impact, &Phases::default()).unwrap();
         let error = (phases.impact.impulse - series.impulse).length() / series.impulse.length();
         assert!(error < 1e-6, "{error:e} {impact:?} {phases:?} {series:?}");
-        assert!(phases.extension_bound == 0.0 || phases.extension_work <= (1.0 - impact.restitution * impact.restitution) * phases.impact.compression_work + 1e-12);
+        assert!(
+            phases.extension_bound == 0.0
+                || phases.extension_work
+                    <= (1.0 - impact.restitution * impact.restitution) * phases.impact.compression_work
+                        + 1e-12
+        );
         jammed += u32::from(phases.jammed);
     }
     assert!(jammed > 0, "no jam among the cases");

@@ -93,14 +93,18 @@ fn other_restitutions_and_phases_end_too() {
         let law = &laws[n as usize % 4];
         if let Ok(p) = law.impulse(&impact) {
             assert!(p.is_finite() && p.z >= 0.0, "{law:?} {impact:?} {p}");
-            assert!(p.truncate().length() <= impact.friction * p.z + 1e-12 * p.length(), "{law:?} {impact:?} {p}");
+            assert!(
+                p.truncate().length() <= impact.friction * p.z + 1e-12 * p.length(),
+                "{law:?} {impact:?} {p}"
+            );
         }
     }
 }
 
 #[test]
 fn bad_numbers_are_errors_that_name_them() {
-    let good = Impact { k: DMat3::IDENTITY, velocity: DVec3::new(1.0, 0.0, -1.0), friction: 0.3, restitution: 0.5 };
+    let good =
+        Impact { k: DMat3::IDENTITY, velocity: DVec3::new(1.0, 0.0, -1.0), friction: 0.3, restitution: 0.5 };
     let laws: [Box<dyn ImpactLaw>; 4] = [
         Box::new(Integrated::default()),
         Box::new(Phases::default()),
@@ -118,7 +122,10 @@ fn bad_numbers_are_errors_that_name_them() {
                 Impact { friction: bad, ..good },
                 Impact { restitution: bad, ..good },
             ] {
-                assert!(matches!(law.impulse(&impact), Err(ImpactError::NonFinite { .. })), "{law:?} {impact:?}");
+                assert!(
+                    matches!(law.impulse(&impact), Err(ImpactError::NonFinite { .. })),
+                    "{law:?} {impact:?}"
+                );
             }
         }
         let skew = Impact { k: DMat3::from_cols_array(&[1., 0.5, 0., -0.5, 1., 0., 0., 0., 1.]), ..good };
@@ -133,5 +140,7 @@ fn bad_numbers_are_errors_that_name_them() {
     let mut law = Integrated::default();
     law.tolerance = f64::NAN;
     assert_eq!(law.impulse(&good).unwrap_err().to_string(), "tolerance is not finite: NaN");
-    assert!(Algebraic::new(f64::NAN).is_err() && Algebraic::new(1.5).is_err() && Algebraic::new(-1.5).is_err());
+    assert!(
+        Algebraic::new(f64::NAN).is_err() && Algebraic::new(1.5).is_err() && Algebraic::new(-1.5).is_err()
+    );
 }

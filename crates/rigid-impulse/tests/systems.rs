@@ -43,7 +43,8 @@ impl TwoLinks {
         for link in 0..2 {
             for i in 0..=link {
                 for j in 0..=link {
-                    let (p, q) = (self.column(i, link, self.centers[link]), self.column(j, link, self.centers[link]));
+                    let (p, q) =
+                        (self.column(i, link, self.centers[link]), self.column(j, link, self.centers[link]));
                     let inertia = MASS[link] * LENGTH[link] * LENGTH[link] / 12.0;
                     h[i][j] += MASS[link] * p.linear.dot(q.linear) + inertia * p.angular.dot(q.angular);
                 }
@@ -119,7 +120,12 @@ impl VelocitySystem for TwoLinks {
         Ok(())
     }
 
-    fn response(&self, rows: &[Entry], _: &mut Scratch, out: &mut ColumnsMut<'_>) -> Result<(), DynamicsError> {
+    fn response(
+        &self,
+        rows: &[Entry],
+        _: &mut Scratch,
+        out: &mut ColumnsMut<'_>,
+    ) -> Result<(), DynamicsError> {
         self.check(rows, out.count())?;
         Self::two("response column", out.column_len())?;
         out.clear();
@@ -171,7 +177,10 @@ fn random_pool(random: &mut SplitMix64) -> (FreeBodies, Vec<f64>, [Body; 4]) {
         Body::scripted(poses[3]).unwrap(),
     ];
     bodies[3].velocity = script;
-    let q = poses.iter().flat_map(|p| p.translation.to_array().into_iter().chain(p.rotation.to_array())).collect();
+    let q = poses
+        .iter()
+        .flat_map(|p| p.translation.to_array().into_iter().chain(p.rotation.to_array()))
+        .collect();
     (pool, q, bodies)
 }
 
@@ -186,7 +195,8 @@ fn the_pool_and_the_stub_tree_conform() {
 
 #[test]
 fn all_laws_conform() {
-    let with_friction: [&dyn ImpactLaw; 3] = [&Integrated::default(), &Algebraic::default(), &Phases::default()];
+    let with_friction: [&dyn ImpactLaw; 3] =
+        [&Integrated::default(), &Algebraic::default(), &Phases::default()];
     for law in with_friction {
         impact_kit::conformance(law, &impact_kit::Bounds::default()).unwrap();
     }
@@ -276,7 +286,8 @@ fn momentum_is_conserved() {
         let energy = a.kinetic_energy() + b.kinetic_energy();
         let frame = ContactFrame::new(random.vec3(1.0), random.unit_vec3()).unwrap();
         let impulse =
-            collide_pair(&mut a, &mut b, &frame, &Integrated::default(), random.unit(), random.unit()).unwrap();
+            collide_pair(&mut a, &mut b, &frame, &Integrated::default(), random.unit(), random.unit())
+                .unwrap();
         let (p_after, l_after) = momentum(&a, &b);
         let scale = p.length() + l.length() + impulse.length();
         assert!((p_after - p).length() < 1e-13 * scale && (l_after - l).length() < 1e-13 * scale);
@@ -299,7 +310,8 @@ fn two_links_of_one_tree_feel_each_other() {
         // J_rel H⁻¹ J_relᵀ written out.
         let mut expected = DMat3::ZERO;
         let column = |joint: usize| {
-            let relative = tree.column(joint, 0, frame.point).linear - tree.column(joint, 1, frame.point).linear;
+            let relative =
+                tree.column(joint, 0, frame.point).linear - tree.column(joint, 1, frame.point).linear;
             frame.to_contact(relative)
         };
         for i in 0..2 {

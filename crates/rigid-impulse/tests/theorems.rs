@@ -4,8 +4,8 @@ mod common;
 
 use common::{random_impact, random_matrix, soak};
 use rigid_impulse::impact::{
-    Algebraic, Ending, Integrated, Restitution, SlidingFlow, Sticking, critical_friction, diverging_ray, integrate, rays,
-    sticking,
+    Algebraic, Ending, Integrated, Restitution, SlidingFlow, Sticking, critical_friction, diverging_ray,
+    integrate, rays, sticking,
 };
 use sim_math::{
     glam::{DVec2, DVec3},
@@ -78,7 +78,11 @@ fn the_algebraic_law_keeps_restitution_cone_and_energy_exactly() {
         let first = DVec3::new(0.0, 0.0, -impact.velocity.z / impact.k.z_axis.z);
         let across = -(impact.k.inverse() * impact.velocity) - first;
         let norm = |v: DVec3| v.dot(impact.k * v);
-        let kappa = if norm(across) > 0.0 { (p - first * (1.0 + e)).dot(impact.k * across) / norm(across) } else { 0.0 };
+        let kappa = if norm(across) > 0.0 {
+            (p - first * (1.0 + e)).dot(impact.k * across) / norm(across)
+        } else {
+            0.0
+        };
         let lost = 0.5 * ((1.0 - e * e) * norm(first) + (1.0 - (kappa - 1.0) * (kappa - 1.0)) * norm(across));
         let change = 0.5 * (impact.velocity + after).dot(p);
         assert!((change + lost).abs() < 1e-10 * energy, "{change} {lost}");
@@ -108,7 +112,10 @@ fn rigid_changes_of_axes_change_nothing() {
         }
         // Scaling velocity or mass scales the impulse.
         let scaled = sim_traits::Impact { k: impact.k * 1e-6, velocity: impact.velocity * 1e4, ..impact };
-        let (p, q) = (Integrated::default().impulse(&impact).unwrap(), Integrated::default().impulse(&scaled).unwrap());
+        let (p, q) = (
+            Integrated::default().impulse(&impact).unwrap(),
+            Integrated::default().impulse(&scaled).unwrap(),
+        );
         assert!((p * 1e10 - q).length() < 1e-7 * q.length());
     }
 }

@@ -139,7 +139,13 @@ fn stepping_from_bound_to_bound_finds_every_contact() {
             let travel = |body: &Body, shape: &Capsule, d: DVec3| {
                 Ballistic::of(body, GRAVITY, shape.reach()).travel(d, distance)
             };
-            let date = date_of_impact(now, distance, 1e-3, travel(&x, &shape_a, direction), travel(&y, &shape_b, -direction));
+            let date = date_of_impact(
+                now,
+                distance,
+                1e-3,
+                travel(&x, &shape_a, direction),
+                travel(&y, &shape_b, -direction),
+            );
             if date > 1.0 {
                 break;
             }

@@ -9,9 +9,9 @@
 //!
 //! | code | paper | meaning | unit |
 //! |---|---|---|---|
-//! | `first` | p_I | impulse of a plastic frictionless collision | N·s |
-//! | `second` | p_II | impulse of a plastic sticking collision, −K⁻¹u | N·s |
-//! | `kappa` | κ | how far along p_II − p_I friction takes the impulse | - |
+//! | `first` | `p_I` | impulse of a plastic frictionless collision | N·s |
+//! | `second` | `p_II` | impulse of a plastic sticking collision, −K⁻¹u | N·s |
+//! | `kappa` | κ | how far along `p_II` − `p_I` friction takes the impulse | - |
 //!
 //! # Formula
 //!
@@ -21,8 +21,8 @@
 //! κ   = μ (1+e) p_I,z / (|p_II,t| − μ (p_II − p_I)_z)     on the cone
 //! ```
 //!
-//! p_I and p_II − p_I are orthogonal in the metric of K, so the normal velocity after the collision is −e times
-//! that before, whatever κ is, and the kinetic energy lost is ½ (1−e²) |p_I|² + ½ (1−(κ−1)²) |p_II − p_I|².
+//! `p_I` and `p_II` − `p_I` are orthogonal in the metric of K, so the normal velocity after the collision is −e times
+//! that before, whatever κ is, and the kinetic energy lost is ½ (1−e²) |`p_I`|² + ½ (1−(κ−1)²) |`p_II` − `p_I`|².
 //!
 //! # Cost
 //!

@@ -3,7 +3,7 @@
 //!
 //! # Reference
 //!
-//! Mirtich (1996), section 3.3.3; equations 3.11 to 3.17 with dW_z/du_z printed right.
+//! Mirtich (1996), section 3.3.3; equations 3.11 to 3.17 with `dW_z/du_z` printed right.
 //!
 //! # Symbols
 //!
@@ -281,7 +281,6 @@ pub fn integrate_phases(impact: &Impact, params: &Phases) -> Result<PhaseReport,
     report.impact = scaled.report(&flow, impact, &progress, ending, driver.steps);
     Ok(report)
 }
-
 
 fn store(progress: &mut Progress, y: &State) {
     progress.u = DVec3::new(y[0], y[1], y[2]);

@@ -178,8 +178,7 @@ fn real_roots(quartic: &[f64; 5]) -> ([f64; 4], usize) {
         let mut roots = [0.0; 4];
         let mut found = 0;
         let mut left = -bound;
-        for k in 0..=count {
-            let right = if k < count { separators[k] } else { bound };
+        for right in separators[..count].iter().copied().chain([bound]) {
             if let Some(root) = root_between(poly, left, right) {
                 roots[found] = root;
                 found += 1;

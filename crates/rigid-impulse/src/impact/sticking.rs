@@ -149,7 +149,8 @@ mod tests {
             }
             let stable = matches!(sticking(&flow), Sticking::Stable { .. });
             let column = k.inverse().z_axis;
-            let inverse_form = column.truncate().length_squared() <= (flow.mu * column.z) * (flow.mu * column.z);
+            let inverse_form =
+                column.truncate().length_squared() <= (flow.mu * column.z) * (flow.mu * column.z);
             let SlidingFlow { a, b, d, e, f, mu, .. } = flow;
             let ellipse_form = (b * b + f * f) * e * e + (a * a + f * f) * d * d - 2.0 * (a + b) * f * d * e
                 <= mu * mu * (a * b - f * f) * (a * b - f * f);

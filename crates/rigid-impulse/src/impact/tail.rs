@@ -272,7 +272,8 @@ mod tests {
             let flow = SlidingFlow::new(&k, mu);
             let attracting = |d: DVec2| flow.radial_rate(d) + flow.mu * flow.across(d) > 0.0;
             let all = rays(&flow);
-            let ray = all.as_slice().iter().find(|r| attracting(r.direction)).expect("a ray attracts").direction;
+            let ray =
+                all.as_slice().iter().find(|r| attracting(r.direction)).expect("a ray attracts").direction;
             // Error of the state where the speed is x, against small steps of dp = (−μ u_t, |u_t|) dσ.
             let error = |angle: f64| {
                 let u = ray * ops::cos(angle) + ray.perp() * ops::sin(angle);

@@ -10,8 +10,8 @@
 //! | code | meaning | unit |
 //! |---|---|---|
 //! | `k` | K, collision matrix of the three translations | 1/kg |
-//! | `coupling` | k_s, velocity change per torsional impulse = spin change per impulse | 1/(kg·m) |
-//! | `spin_inverse` | K_ss, spin change per torsional impulse | 1/(kg·m²) |
+//! | `coupling` | `k_s`, velocity change per torsional impulse = spin change per impulse | 1/(kg·m) |
+//! | `spin_inverse` | `K_ss`, spin change per torsional impulse | 1/(kg·m²) |
 //! | `lever` | ρ, torsional impulse per friction impulse | m |
 //!
 //! # Formula
@@ -23,12 +23,13 @@
 //!
 //! # Cost
 //!
-//! Steps of order five in the normal impulse: some ten microseconds. Without lever the fast law is used.
+//! About a thousand small implicit steps in the normal impulse: some hundred microseconds. Without lever the fast law is
+//! used.
 //!
 //! # Numerics
 //!
-//! Signs are smoothed: friction directions are taken as v/√(|v|² + ε²) with ε of 1e-6 of the initial speed, so that sticking
-//! creeps at that rate instead of switching. Impulses stay inside both cones.
+//! Each step is implicit in friction, so that sticking needs no switching, and takes the sliding direction at its middle:
+//! the impulse is right to 2 parts in 1000 at worst, usually much better. Impulses stay inside both cones by construction.
 //!
 //! # Failure
 //!
@@ -43,10 +44,15 @@ use super::{
     checked,
     flow::SlidingFlow,
     integrate::{Integrated, integrate},
-    stepper::{factor, step},
 };
 use sim_math::glam::{DVec2, DVec3};
 use sim_traits::{Impact, ImpactError};
+
+/// Normal impulse of a step, relative to that of a frictionless compression.
+const STEP: f64 = 1.0 / 512.0;
+
+/// Most steps before giving up.
+const MAX_STEPS: u32 = 1_000_000;
 
 /// What a collision needs to know about spin, in the contact frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,18 +82,54 @@ pub struct TorsionReport {
     pub work: f64,
 }
 
-/// `u`, ω, `W_z`, p, τ.
-type State = [f64; 9];
+/// Velocity, spin, normal work, impulse, torsional impulse.
+#[derive(Clone, Copy, Default)]
+struct State {
+    u: DVec3,
+    spin: f64,
+    w: f64,
+    p: DVec3,
+    tau: f64,
+}
 
-fn slope(flow: &SlidingFlow, torsion: &Torsion, smooth: [f64; 2], y: &State) -> State {
-    let u = DVec2::new(y[0], y[1]);
-    let dir = u / (u.length_squared() + smooth[0] * smooth[0]).sqrt();
-    let turn = y[3] / (y[3] * y[3] + smooth[1] * smooth[1]).sqrt();
-    let xi = DVec3::new(-flow.mu * dir.x, -flow.mu * dir.y, 1.0);
-    let tau = -flow.mu * torsion.lever * turn;
-    let du = flow.apply(xi) + torsion.coupling * tau;
-    let spin = torsion.coupling.dot(xi) + torsion.spin_inverse * tau;
-    [du.x, du.y, du.z, spin, y[2], xi.x, xi.y, 1.0, tau]
+/// Change of the state by a normal impulse `h`, friction implicit: it stops what it can stop, and else opposes the velocity
+/// at the middle of the step.
+fn change(flow: &SlidingFlow, torsion: &Torsion, s: &State, h: f64) -> State {
+    let m = |v: DVec2| DVec2::new(flow.a * v.x + flow.f * v.y, flow.f * v.x + flow.b * v.y);
+    let det = flow.a * flow.b - flow.f * flow.f;
+    let (u, k_s) = (s.u.truncate(), torsion.coupling.truncate());
+    let push = DVec2::new(flow.e, flow.d) * h;
+    let (mut p_t, mut tau) = (DVec2::ZERO, 0.0);
+    for _ in 0..6 {
+        let drift = push + k_s * tau;
+        let left = u + drift;
+        let stop = DVec2::new(flow.f * left.y - flow.b * left.x, flow.f * left.x - flow.a * left.y) / det;
+        p_t = if stop.length() <= flow.mu * h {
+            stop
+        } else {
+            (u + (drift + m(p_t)) * 0.5).normalize_or_zero() * (-flow.mu * h)
+        };
+        let left = s.spin + torsion.coupling.z * h + k_s.dot(p_t);
+        let most = flow.mu * torsion.lever * h;
+        tau = (-left / torsion.spin_inverse).clamp(-most, most);
+    }
+    let p = p_t.extend(h);
+    let u = flow.apply(p) + torsion.coupling * tau;
+    let spin = torsion.coupling.dot(p) + torsion.spin_inverse * tau;
+    State { u, spin, w: h * (s.u.z + 0.5 * u.z), p, tau }
+}
+
+impl State {
+    /// The state after a fraction of a change.
+    fn moved(&self, by: &Self, fraction: f64) -> Self {
+        Self {
+            u: self.u + by.u * fraction,
+            spin: self.spin + by.spin * fraction,
+            w: self.w + by.p.z * fraction * (self.u.z + 0.5 * fraction * by.u.z),
+            p: self.p + by.p * fraction,
+            tau: self.tau + by.tau * fraction,
+        }
+    }
 }
 
 /// Resolves a collision with torsional friction under Stronge's restitution.
@@ -117,44 +159,38 @@ pub fn integrate_torsion(impact: &Impact, torsion: &Torsion) -> Result<TorsionRe
         let report = integrate(impact, &Integrated::default())?;
         return Ok(finish(impact, torsion, report.impulse, 0.0));
     }
-    let u0 = impact.velocity;
-    let scale = u0.length() + torsion.lever * torsion.spin.abs();
-    // Creep of sticking, as a velocity and as a spin.
-    let smooth = [1e-6 * scale, 1e-6 * scale / torsion.lever];
-    let f = |y: &State| slope(&flow, torsion, smooth, y);
-    let tolerance = 1e-9 * scale;
-    let mut y = [u0.x, u0.y, u0.z, torsion.spin, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let mut state = State { u: impact.velocity, spin: torsion.spin, ..State::default() };
+    let h = STEP * -impact.velocity.z / flow.c;
+    let e = impact.restitution;
     let mut goal: Option<f64> = None;
-    let mut h = 1e-2 * scale / flow.c;
-    for _ in 0..100_000 {
-        let (next, error) = step(&f, &y, h);
-        if error > tolerance {
-            h *= factor(error, tolerance);
+    for _ in 0..MAX_STEPS {
+        let by = change(&flow, torsion, &state, h);
+        let next = state.moved(&by, 1.0);
+        let Some(goal) = goal else {
+            if next.u.z < 0.0 {
+                state = next;
+                continue;
+            }
+            // Compression ends within the step.
+            state = state.moved(&by, -state.u.z / by.u.z);
+            if e == 0.0 {
+                return Ok(finish(impact, torsion, state.p, state.tau));
+            }
+            goal = Some((1.0 - e * e) * state.w);
+            continue;
+        };
+        if next.w < goal {
+            state = next;
             continue;
         }
-        // Compression ends at u_z = 0, restitution at the work that Stronge asks for.
-        let gap = |s: &State| goal.map_or(s[2], |w| s[4] - w);
-        if gap(&next) >= 0.0 {
-            let (mut lo, mut hi) = (0.0, h);
-            for _ in 0..60 {
-                let middle = 0.5 * (lo + hi);
-                if gap(&step(&f, &y, middle).0) < 0.0 {
-                    lo = middle;
-                } else {
-                    hi = middle;
-                }
-            }
-            y = step(&f, &y, hi).0;
-            if goal.is_some() || impact.restitution == 0.0 {
-                return Ok(finish(impact, torsion, DVec3::new(y[5], y[6], y[7]), y[8]));
-            }
-            goal = Some((1.0 - impact.restitution * impact.restitution) * y[4]);
-            continue;
-        }
-        y = next;
-        h *= factor(error, tolerance);
+        // Restitution ends within the step: fraction f with f h (u_z + ½ f Δu_z) = what is left.
+        let left = goal - state.w;
+        let root = (state.u.z * state.u.z + 2.0 * left * by.u.z / h).max(0.0).sqrt();
+        let fraction = (2.0 * left / (h * (state.u.z + root))).clamp(0.0, 1.0);
+        state = state.moved(&by, fraction);
+        return Ok(finish(impact, torsion, state.p, state.tau));
     }
-    // No end: without torsion there always is one.
+    // No end, which only a singular matrix brings about: without torsion there always is one.
     let report = integrate(impact, &Integrated::default())?;
     Ok(finish(impact, torsion, report.impulse, 0.0))
 }
@@ -185,14 +221,14 @@ mod tests {
         // Fast: the whole torsional friction is used, τ = −μ ρ p_z.
         let (impact, torsion) = ball(10.0, 0.1);
         let report = integrate_torsion(&impact, &torsion).unwrap();
-        assert_close!(report.torsion, -0.3 * 0.1 * 1.5, rel = 1e-6);
-        assert_close!(report.spin, 10.0 - 2.5 * 0.045, rel = 1e-6);
-        assert_close!(report.impulse.z, 1.5, rel = 1e-6);
+        assert_close!(report.torsion, -0.3 * 0.1 * 1.5, rel = 1e-12);
+        assert_close!(report.spin, 10.0 - 2.5 * 0.045, rel = 1e-12);
+        assert_close!(report.impulse.z, 1.5, rel = 1e-12);
         // Slow: it stops spinning.
         let (impact, torsion) = ball(0.05, 0.1);
         let report = integrate_torsion(&impact, &torsion).unwrap();
-        assert!(report.spin.abs() < 1e-4, "{report:?}");
-        assert_close!(report.torsion, -0.05 / 2.5, abs = 1e-4);
+        assert!(report.spin.abs() < 1e-12, "{report:?}");
+        assert_close!(report.torsion, -0.05 / 2.5, rel = 1e-12);
     }
 
     #[test]
@@ -204,7 +240,24 @@ mod tests {
         // A tiny lever changes little.
         let (impact, torsion) = ball(10.0, 1e-6);
         let close = integrate_torsion(&impact, &torsion).unwrap();
-        assert!((close.impulse - report.impulse).length() < 1e-4);
+        assert!((close.impulse - report.impulse).length() < 1e-5);
+    }
+
+    #[test]
+    fn with_a_tiny_lever_it_agrees_with_the_integrated_law() {
+        let mut random = SplitMix64(18);
+        for _ in 0..200 {
+            let k = random_matrix(&mut random, 20.0);
+            let mut velocity = random.vec3(1.0);
+            velocity.z = -velocity.z.abs().max(0.1);
+            let impact =
+                Impact { k, velocity, friction: random.range(0.05, 1.0), restitution: random.unit() };
+            let torsion = Torsion { spin: 1.0, coupling: DVec3::ZERO, spin_inverse: 1.0, lever: 1e-9 };
+            let found = integrate_torsion(&impact, &torsion).unwrap();
+            let exact = integrate(&impact, &Integrated::default()).unwrap();
+            let error = (found.impulse - exact.impulse).length() / exact.impulse.length();
+            assert!(error < 2e-3, "{error:e} {impact:?}");
+        }
     }
 
     #[test]
@@ -214,15 +267,20 @@ mod tests {
             let k = random_matrix(&mut random, 20.0);
             let mut velocity = random.vec3(1.0);
             velocity.z = -velocity.z.abs().max(0.05);
-            let impact = Impact { k, velocity, friction: random.range(0.05, 1.0), restitution: random.unit() };
+            let impact =
+                Impact { k, velocity, friction: random.range(0.05, 1.0), restitution: random.unit() };
             // The four by four matrix stays positive definite.
             let coupling = random.vec3(0.05);
             let spin_inverse = coupling.dot(k.inverse() * coupling) + random.range(0.1, 3.0);
-            let torsion =
-                Torsion { spin: random.range(-5.0, 5.0), coupling, spin_inverse, lever: random.range(0.01, 0.3) };
+            let torsion = Torsion {
+                spin: random.range(-5.0, 5.0),
+                coupling,
+                spin_inverse,
+                lever: random.range(0.01, 0.3),
+            };
             let report = integrate_torsion(&impact, &torsion).unwrap();
             let p = report.impulse;
-            assert!(report.work <= 1e-9, "{report:?}");
+            assert!(report.work <= 1e-6, "{report:?}");
             assert!(p.truncate().length() <= impact.friction * p.z * (1.0 + 1e-9));
             assert!(report.torsion.abs() <= impact.friction * torsion.lever * p.z * (1.0 + 1e-9));
             assert!(report.velocity.z > -1e-9, "{report:?}");

@@ -11,7 +11,8 @@ use sim_traits::Impact;
 
 /// `count` times the multiplier in the environment variable `TUMBLESTONE_SOAK` (default 1).
 pub(crate) fn soak(count: u64) -> u64 {
-    let multiplier = std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
+    let multiplier =
+        std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
     (count as f64 * multiplier).max(1.0) as u64
 }
 

@@ -35,7 +35,12 @@ pub fn random_impact(random: &mut SplitMix64) -> Impact {
     let k = axes * DMat3::from_diagonal(diagonal) * axes.transpose();
     let mut velocity = random.vec3(2.0);
     velocity.z = -velocity.z.abs().max(1e-3);
-    Impact { k: (k + k.transpose()) * 0.5, velocity, friction: random.range(0.0, 1.5), restitution: random.unit() }
+    Impact {
+        k: (k + k.transpose()) * 0.5,
+        velocity,
+        friction: random.range(0.0, 1.5),
+        restitution: random.unit(),
+    }
 }
 
 /// Runs the kit; the first violation as text.
@@ -85,7 +90,8 @@ fn random_collisions(law: &dyn ImpactLaw, bounds: &Bounds) -> Result<(), String>
 /// A uniform ball on the ground: every law knows the answer.
 fn balls(law: &dyn ImpactLaw, bounds: &Bounds) -> Result<(), String> {
     let k = DMat3::from_diagonal(DVec3::new(3.5, 3.5, 1.0));
-    for (slide, friction, restitution) in [(5.0, 0.3, 0.5), (0.1, 0.3, 0.5), (0.0, 0.3, 0.0), (2.0, 0.0, 1.0)] {
+    for (slide, friction, restitution) in [(5.0, 0.3, 0.5), (0.1, 0.3, 0.5), (0.0, 0.3, 0.0), (2.0, 0.0, 1.0)]
+    {
         let impact = Impact { k, velocity: DVec3::new(slide, 0.0, -1.0), friction, restitution };
         let p = law.impulse(&impact).map_err(|e| e.to_string())?;
         let normal = 1.0 + restitution;

@@ -151,13 +151,13 @@ fn rows(system: &dyn VelocitySystem, random: &mut SplitMix64, bounds: &Bounds) -
     }
     if n > 0 {
         let scale = w.iter().map(|r| size(r)).fold(1e-300, f64::max);
-        for i in 0..ROWS {
-            if w[i][i] < -bounds.error * scale {
-                return Err(format!("row {i} answers its own push by {}", w[i][i]));
+        for (i, row) in w.iter().enumerate() {
+            if row[i] < -bounds.error * scale {
+                return Err(format!("row {i} answers its own push by {}", row[i]));
             }
-            for j in 0..i {
-                if (w[i][j] - w[j][i]).abs() > bounds.error * scale {
-                    return Err(format!("rows {i} and {j}: {} and {}", w[i][j], w[j][i]));
+            for (j, other) in w.iter().enumerate().take(i) {
+                if (row[j] - other[i]).abs() > bounds.error * scale {
+                    return Err(format!("rows {i} and {j}: {} and {}", row[j], other[i]));
                 }
             }
         }
@@ -198,7 +198,10 @@ fn additivity(
     for row in 0..count {
         let scale = 1.0 + size(&of_v) + size(&of_w);
         if (of_v[row] + of_w[row] - of_both[row]).abs() > bounds.error * scale {
-            return Err(format!("row {row} is not linear: {} + {} and {}", of_v[row], of_w[row], of_both[row]));
+            return Err(format!(
+                "row {row} is not linear: {} + {} and {}",
+                of_v[row], of_w[row], of_both[row]
+            ));
         }
         if (offset[row] - of_v[row] - 100.0).abs() > 1e-12 * (100.0 + scale) {
             return Err(format!("row {row} is overwritten, not added to"));
@@ -210,12 +213,8 @@ fn additivity(
 fn bad_input(system: &dyn VelocitySystem) -> Result<(), String> {
     let n = system.velocity_len();
     let v = vec![0.0; n];
-    let entry = |row: u32, part: u32| Entry {
-        row,
-        part: PartId(part),
-        point: DVec3::ZERO,
-        wrench: Force::ZERO,
-    };
+    let entry =
+        |row: u32, part: u32| Entry { row, part: PartId(part), point: DVec3::ZERO, wrench: Force::ZERO };
     let stranger = [entry(0, system.part_count() as u32)];
     let beyond = [entry(1, 0)];
     let mut scratch = Scratch::default();
@@ -248,7 +247,8 @@ fn bad_input(system: &dyn VelocitySystem) -> Result<(), String> {
             try_response(&beyond, &mut columns, n),
             try_response(&[entry(0, 0)], &mut vec![0.0; n + 1], n + 1),
         ];
-        for (result, what) in results.into_iter().zip(["unknown part", "unknown row", "wrong column length"]) {
+        for (result, what) in results.into_iter().zip(["unknown part", "unknown row", "wrong column length"])
+        {
             if result.is_ok() {
                 return Err(format!("response accepts an {what}"));
             }
@@ -377,7 +377,11 @@ mod tests {
     #[test]
     fn a_small_system_conforms_and_broken_ones_are_found_out() {
         let run = |fault| {
-            conformance(&mut Rail { fault, prepared: false }, &[0.0, 1.0], &Bounds { count: 5, ..Bounds::default() })
+            conformance(
+                &mut Rail { fault, prepared: false },
+                &[0.0, 1.0],
+                &Bounds { count: 5, ..Bounds::default() },
+            )
         };
         run(Fault::None).unwrap();
         for fault in [
