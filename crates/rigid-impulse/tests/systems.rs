@@ -1,5 +1,11 @@
 //! Velocity systems, collision matrices and whole collisions: the pool of free bodies, and a tree of two links.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::needless_range_loop,
+    reason = "helpers of tests; matrices are read best by index"
+)]
+
 use rigid_impulse::{
     Body, CollisionWorkspace, Contact, ContactFrame, FreeBodies, MassProperties, Sides, collide_pair,
     impact::{Algebraic, Frictionless, Integrated, Phases, Restitution},

@@ -412,7 +412,7 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
         let dir = u / speed;
         // Near critical friction a slow ray is never approached closer than the rounding of earlier steps: after
         // many steps be content with less.
-        let patience = if steps < 40 { 1.0 } else { ops::powi(10.0, (steps / 20).min(8) as i32) };
+        let patience = if steps < 40 { 1.0 } else { ops::powi(10.0, (steps / 20).min(5) as i32) };
         if keeps_direction(flow, dir, (1e-3 * tolerance * patience).max(1e-15 / speed)) {
             let radial = flow.radial_rate(dir);
             let limit = if radial < 0.0 { -speed / radial } else { f64::INFINITY };
@@ -423,7 +423,7 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
                 Stop::Wedged => return (wedge(progress), steps),
             }
         }
-        if let Some(tail) = Tail::new(flow, dir, speed, progress, tolerance * patience.min(1e4)) {
+        if let Some(tail) = Tail::new(flow, dir, speed, progress, tolerance * patience.min(1e2)) {
             match tail.follow(progress) {
                 TailEnd::Done => return (Ending::Sliding, steps),
                 TailEnd::Stopped => return (leave_origin(flow, progress), steps),
