@@ -216,8 +216,9 @@ impl<'a> Tail<'a> {
                 return None;
             }
             let next = if next > 0.0 { next } else { 0.5 * x };
-            if (next - x).abs() <= 1e-13 * (1.0 + x) {
-                return Some((x, place));
+            // Newton doubles the digits: the next point is exact to rounding.
+            if (next - x).abs() <= 1e-9 * x {
+                return Some((next, self.at(next)));
             }
             x = next;
         }
