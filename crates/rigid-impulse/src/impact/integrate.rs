@@ -423,7 +423,7 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
                 Stop::Wedged => return (wedge(progress), steps),
             }
         }
-        if let Some(tail) = Tail::new(flow, dir, speed, progress, tolerance * patience.min(1e2)) {
+        if let Some(tail) = Tail::new(flow, dir, speed, progress, 3.0 * tolerance * patience.min(1e2)) {
             match tail.follow(progress) {
                 TailEnd::Done => return (Ending::Sliding, steps),
                 TailEnd::Stopped => return (leave_origin(flow, progress), steps),

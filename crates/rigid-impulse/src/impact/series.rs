@@ -152,7 +152,7 @@ impl Series {
         }
         levels!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; 17 18 19 20 21 22 23);
         let size = |k: usize| self.v[k][0].abs() + self.v[k][1].abs() + self.r[k].abs();
-        self.last = size(ORDER).max(0.3 * size(ORDER - 1));
+        self.last = size(ORDER).max(0.15 * size(ORDER - 1));
     }
 
     /// Integrals from 0 to σ of `u_x`, `u_y`, |`u_t`| and |`u_t`|².
