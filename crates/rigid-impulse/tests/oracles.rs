@@ -26,6 +26,7 @@ fn laws() -> Vec<Box<dyn ImpactLaw>> {
     ]
 }
 
+// proves: ARN-45
 #[test]
 fn sphere_on_a_plane() {
     let mut random = SplitMix64(31);
@@ -145,10 +146,13 @@ fn restitution_laws_agree_for_a_constant_direction() {
             }
         }
         if n % 3 == 1 {
-            // Isotropic tangentially, so that the direction is constant, and no sticking.
-            impact.k.y_axis.y = impact.k.x_axis.x;
-            impact.velocity.x += 10.0;
-            impact.friction *= 0.5;
+            // A diagonal matrix decouples the normal velocity, whatever the direction does. Half of them isotropic
+            // tangentially, so that it is constant, and without sticking: there the algebraic law agrees too.
+            if n % 2 == 0 {
+                impact.k.y_axis.y = impact.k.x_axis.x;
+                impact.velocity.x += 10.0;
+                impact.friction *= 0.5;
+            }
         }
         let impulse = |r| Integrated::with(r).impulse(&impact).unwrap();
         let stronge = impulse(Restitution::Stronge);
@@ -158,7 +162,7 @@ fn restitution_laws_agree_for_a_constant_direction() {
         if n % 3 == 0 {
             assert!((Frictionless.impulse(&impact).unwrap() - stronge).length() < 1e-13 * stronge.length());
         }
-        if n % 3 == 1 {
+        if n % 3 == 1 && n % 2 == 0 {
             let algebraic = Algebraic::default().impulse(&impact).unwrap();
             assert!((algebraic - stronge).length() < scale, "{impact:?}");
         }
@@ -224,7 +228,6 @@ fn the_algebraic_law_differs_where_the_direction_turns() {
     assert!(mean > 0.01 && mean < 0.5, "{mean}");
 }
 
-// proves: MIR-71
 #[test]
 fn a_planar_linkage_gets_no_impulse_across_its_plane() {
     // Two links in the x-z plane, hinged about y: nothing moves along y.

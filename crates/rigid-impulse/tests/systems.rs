@@ -380,6 +380,7 @@ fn a_tree_hits_itself_and_a_free_body() {
     assert!(hits > 200, "{hits}");
 }
 
+// proves: MIR-71
 #[test]
 fn a_planar_tree_hits_a_plate_without_sideways_impulse() {
     let mut tree = TwoLinks::default();
