@@ -350,7 +350,7 @@ impl Scaled {
         steps: u32,
     ) -> ImpactReport {
         let mut p = progress.p;
-        if ending == Ending::Fallback || !p.is_finite() {
+        if ending == Ending::Fallback || !p.is_finite() || p.z < 0.0 {
             p = chatterjee_ruina(&self.flow, self.u0, impact.restitution, 1.0);
             ending = Ending::Fallback;
         }
@@ -427,6 +427,8 @@ fn march(flow: &SlidingFlow, progress: &mut Progress, tolerance: f64, max_steps:
             match tail.follow(progress) {
                 TailEnd::Done => return (Ending::Sliding, steps),
                 TailEnd::Stopped => return (leave_origin(flow, progress), steps),
+                // It may have come to the end of compression before it gave up.
+                TailEnd::Unknown if progress.u.truncate() != u => continue,
                 TailEnd::Unknown => {}
             }
         }

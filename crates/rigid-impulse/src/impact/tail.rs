@@ -73,7 +73,7 @@ pub(crate) enum TailEnd {
     Done,
     /// Sliding stopped.
     Stopped,
-    /// No end found: integrate on.
+    /// No end found: integrate on from where the tail got to, perhaps past the end of compression.
     Unknown,
 }
 
@@ -180,6 +180,10 @@ impl<'a> Tail<'a> {
             // Where the goal would be on the ray itself.
             let mut guess = x + distance / self.length;
             let mut reached = guess > 0.0 && guess.is_finite();
+            // Ends so soon that x − 1 would have no digits left: the series has them.
+            if (guess - x).abs() < 1e-5 {
+                return TailEnd::Unknown;
+            }
             if stops && guess.abs() < 0.2 {
                 // Too close to the end of sliding to tell by the guess.
                 reached = gap(progress.goal, &self.at(0.0)) >= 0.0;
