@@ -66,10 +66,9 @@ fn every_law_ends_on_hostile_input() {
         assert!(p.is_finite() && p.z >= 0.0, "{impact:?} {report:?}");
         assert!(p.truncate().length() <= impact.friction * p.z + 1e-12 * p.length(), "{impact:?} {report:?}");
         if bounded {
-            // Against the work that the velocities could do at most. With a condition number of 1e8 an error of 1e-9 in
-            // the velocity, 1e-7 after many steps, is one of that size in the work.
+            // Against the work that the velocities could do at most.
             let scale = p.length() * impact.velocity.length();
-            assert!(report.work <= 1e-6 * scale, "{impact:?} {report:?}");
+            assert!(report.work <= 1e-9 * scale, "{impact:?} {report:?}");
         }
         worst_steps = worst_steps.max(report.steps);
         fallbacks += u32::from(report.ending == rigid_impulse::impact::Ending::Fallback);

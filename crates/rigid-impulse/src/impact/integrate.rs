@@ -40,6 +40,7 @@
 //!
 //! # Failure
 //!
+//! Rounding under a nearly singular K could add a little energy; under Stronge's law with e ≤ 1 it is taken off again.
 //! A contact that wedges (possible only when K has lost rank), or that uses up its budget, falls back on the
 //! algebraic law, which always ends, stays in the cone and does not create energy for e ≤ 1.
 //!
@@ -321,7 +322,27 @@ pub fn integrate(impact: &Impact, params: &Integrated) -> Result<ImpactReport, I
     let mut progress = Progress::new(scaled.u0, params.restitution, impact.restitution);
     let tolerance = params.tolerance.clamp(1e-14, 1e-2);
     let (ending, steps) = march(&scaled.flow, &mut progress, tolerance, params.max_steps);
-    Ok(scaled.report(&flow, impact, &progress, ending, steps))
+    let mut report = scaled.report(&flow, impact, &progress, ending, steps);
+    if report.work > 0.0 && impact.restitution <= 1.0 && params.restitution == Restitution::Stronge {
+        report = without_gain(&flow, impact, report);
+    }
+    Ok(report)
+}
+
+/// Energy cannot grow under Stronge's law: a gain is rounding, large only where K is nearly singular. The impulse is made
+/// shorter, along itself and so inside the cone, until the work is zero.
+#[cold]
+fn without_gain(flow: &SlidingFlow, impact: &Impact, report: ImpactReport) -> ImpactReport {
+    let p = report.impulse;
+    let (toward, stiff) = (-impact.velocity.dot(p), p.dot(flow.apply(p)));
+    let factor = 2.0 * toward / stiff;
+    if !(factor > 0.0 && factor < 1.0) {
+        return report;
+    }
+    let impulse = p * factor;
+    let velocity = impact.velocity + flow.apply(impulse);
+    let work = 0.5 * (impact.velocity + velocity).dot(impulse);
+    ImpactReport { impulse, velocity, work, ..report }
 }
 
 /// A collision without dimensions: velocities by the largest component of u₀, the matrix by its largest diagonal entry.
