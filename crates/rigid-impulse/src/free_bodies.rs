@@ -32,7 +32,7 @@
 //!
 //! # Tested by
 //!
-//! The conformance kit `sim_traits::testkit::velocity_system`, `the_pool_answers_like_single_bodies`
+//! `the_pool_and_the_stub_tree_conform`, `systems_and_the_direct_formula_agree`
 
 use crate::body::MassProperties;
 use sim_math::{

@@ -32,7 +32,7 @@
 //!
 //! # Tested by
 //!
-//! `golden_values` in `tests/golden.rs`, and all comparisons with the fast law.
+//! `sliding_to_the_end` in `tests/golden.rs`, and all comparisons with the fast law.
 
 use super::{
     checked,
