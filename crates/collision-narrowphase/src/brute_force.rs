@@ -1,0 +1,90 @@
+//! Exhaustive closest points of two polyhedra: the oracle for everything faster.
+//!
+//! # Reference
+//! Closest points of disjoint polyhedra lie on a vertex and a face, or on two edges.
+//!
+//! # Symbols
+//! | code | meaning |
+//! |---|---|
+//! | `foot` | projection of a vertex on the plane of a face |
+//!
+//! # Formula
+//! ```text
+//! min( vertex above face with its foot inside,  segment to segment )  over all pairs
+//! ```
+//!
+//! # Cost
+//! O(V F + E²). No allocation.
+//!
+//! # Numerics
+//! Whether the shapes overlap is decided by [`sat`](crate::sat::sat); distances carry rounding only.
+//!
+//! # Failure
+//! None.
+//!
+//! # Tested by
+//! `tests/hostile.rs`
+
+use crate::{Polyhedron, closest::segment_segment, relative::Frame, sat, witness};
+use sim_math::glam::DVec3;
+use sim_traits::{FeatureId, Separation};
+
+/// Closest points of two polyhedra by trying every pair of features, with the features that hold them; minus the
+/// depth by separating axes when they overlap.
+#[must_use]
+pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separation, [FeatureId; 2]) {
+    let axis = sat::sat(a, b, a_from_b);
+    if axis.separation <= 0.0 {
+        return witness::penetration(a, b, a_from_b, &axis);
+    }
+    let (point_a, point_b, features) = closest_features(a, b, a_from_b);
+    let gap = point_a - point_b;
+    let distance = gap.length();
+    let normal = if distance > 0.0 { gap / distance } else { axis.normal };
+    (Separation { distance, normal, point_a, point_b }, features)
+}
+
+fn closest_features(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (DVec3, DVec3, [FeatureId; 2]) {
+    let mut best = (DVec3::ZERO, DVec3::ZERO, [FeatureId::NONE; 2]);
+    let mut least = f64::INFINITY;
+    let mut consider = |p: DVec3, q: DVec3, features: [FeatureId; 2]| {
+        let squared = (p - q).length_squared();
+        if squared < least {
+            least = squared;
+            best = (p, q, features);
+        }
+    };
+    for (i, _) in (0..).zip(a.edges()) {
+        let [p0, p1] = a.segment(i);
+        for (j, _) in (0..).zip(b.edges()) {
+            let [q0, q1] = b.segment(j).map(|q| a_from_b.point(q));
+            let (p, q) = segment_segment(p0, p1, q0, q1);
+            consider(p, q, [FeatureId::edge(i), FeatureId::edge(j)]);
+        }
+    }
+    for (v, vertex) in (0..).zip(b.vertices()) {
+        let x = a_from_b.point(vertex.position);
+        for f in 0..a.faces().len() as u32 {
+            if let Some(foot) = foot_inside(a, f, x) {
+                consider(foot, x, [FeatureId::face(f), FeatureId::vertex(v)]);
+            }
+        }
+    }
+    for (v, vertex) in (0..).zip(a.vertices()) {
+        let x = a_from_b.point_back(vertex.position);
+        for f in 0..b.faces().len() as u32 {
+            if let Some(foot) = foot_inside(b, f, x) {
+                consider(vertex.position, a_from_b.point(foot), [FeatureId::vertex(v), FeatureId::face(f)]);
+            }
+        }
+    }
+    best
+}
+
+/// Foot of a point above a face, if it lies in the face.
+fn foot_inside(p: &Polyhedron, face: u32, x: DVec3) -> Option<DVec3> {
+    let plane = &p.faces()[face as usize];
+    let height = plane.height(x);
+    let inside = height >= 0.0 && p.sides(face).iter().all(|s| s.plane.height(x) <= 0.0);
+    inside.then(|| x - height * plane.normal)
+}

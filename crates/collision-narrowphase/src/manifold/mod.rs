@@ -1,0 +1,90 @@
+//! Contact manifolds: the patches that face each other, clipped and reduced to at most four points.
+
+mod clip;
+mod patch;
+mod reduce;
+
+pub(crate) use clip::{ClipPoint, Polygon, clip};
+pub(crate) use patch::{Corner, Patch};
+pub(crate) use reduce::Reducer;
+
+use crate::relative::Frame;
+use sim_math::glam::DVec3;
+use sim_traits::{ContactPoint, FeatureId, Manifold, Separation};
+
+/// Adds the manifold of two convex patches (both in A's frame) around a known closest or deepest pair of points.
+///
+/// The normal is that of the separation. Every point of the overlap of the patches, seen along the normal, is a
+/// contact if its separation is at most `margin`; the closest pair itself is always one.
+pub(crate) fn patch_manifold(
+    patch_a: &Patch,
+    patch_b: &Patch,
+    closest: &Separation,
+    features: [FeatureId; 2],
+    margin: f64,
+    scale: f64,
+) -> Manifold {
+    let normal = closest.normal;
+    let mut reducer = Reducer::new(normal);
+    let (facing_a, facing_b) = (-patch_a.normal.dot(normal), patch_b.normal.dot(normal));
+    // The better aligned face clips the other; ties go to A so that the choice does not flicker.
+    let by_a = patch_a.is_face() && (!patch_b.is_face() || facing_a + 1e-6 >= facing_b);
+    let (reference, incident) = if by_a { (patch_a, patch_b) } else { (patch_b, patch_a) };
+    let steep = 0.05;
+    let usable = |p: &Patch, facing: f64| !p.is_face() || facing > steep;
+    if reference.is_face() && usable(patch_a, facing_a) && usable(patch_b, facing_b) {
+        let polygon = clip(reference, incident);
+        let offset = reference.normal.dot(reference.corners()[0].position);
+        let slope = reference.normal.dot(normal);
+        for (k, point) in polygon.points().iter().enumerate() {
+            // Move along the contact normal to the reference plane.
+            let step = (offset - reference.normal.dot(point.position)) / slope;
+            let on_reference = point.position + step * normal;
+            let (point_a, point_b) =
+                if by_a { (on_reference, point.position) } else { (point.position, on_reference) };
+            let separation = (point_a - point_b).dot(normal);
+            if separation <= margin {
+                let [reference_id, incident_id] = polygon.features(k, reference, incident);
+                let features = if by_a { [reference_id, incident_id] } else { [incident_id, reference_id] };
+                reducer.push(ContactPoint { point_a, point_b, separation, features });
+            }
+        }
+    }
+    if closest.distance <= margin && reducer.deepest() > closest.distance + 1e-9 * scale {
+        reducer.push(ContactPoint {
+            point_a: closest.point_a,
+            point_b: closest.point_b,
+            separation: closest.distance,
+            features,
+        });
+    }
+    reducer.finish()
+}
+
+/// The same patch in another frame.
+pub(crate) fn moved(patch: &Patch, frame: &Frame) -> Patch {
+    let mut copy = *patch;
+    copy.normal = frame.vector(patch.normal);
+    for corner in copy.corners_mut() {
+        corner.position = frame.point(corner.position);
+    }
+    copy
+}
+
+/// One contact as a manifold.
+pub(crate) fn single(closest: &Separation, features: [FeatureId; 2]) -> Manifold {
+    let mut manifold = Manifold::new(closest.normal);
+    manifold.push(ContactPoint {
+        point_a: closest.point_a,
+        point_b: closest.point_b,
+        separation: closest.distance,
+        features,
+    });
+    manifold
+}
+
+/// Component of a vector in the plane normal to `n`.
+#[inline]
+pub(crate) fn tangential(v: DVec3, n: DVec3) -> DVec3 {
+    v - n.dot(v) * n
+}
