@@ -44,9 +44,15 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
     (Separation { distance, normal, point_a, point_b }, features)
 }
 
-fn closest_features(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (DVec3, DVec3, [FeatureId; 2]) {
+/// Closest pair of features of the surfaces, in A's frame.
+pub(crate) fn closest_features(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+) -> (DVec3, DVec3, [FeatureId; 2]) {
     let mut best = (DVec3::ZERO, DVec3::ZERO, [FeatureId::NONE; 2]);
     let mut least = f64::INFINITY;
+    let slack = 1e-12 * (a.extent() + b.extent());
     let mut consider = |p: DVec3, q: DVec3, features: [FeatureId; 2]| {
         let squared = (p - q).length_squared();
         if squared < least {
@@ -65,7 +71,7 @@ fn closest_features(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (DVec3,
     for (v, vertex) in (0..).zip(b.vertices()) {
         let x = a_from_b.point(vertex.position);
         for f in 0..a.faces().len() as u32 {
-            if let Some(foot) = foot_inside(a, f, x) {
+            if let Some(foot) = foot_inside(a, f, x, slack) {
                 consider(foot, x, [FeatureId::face(f), FeatureId::vertex(v)]);
             }
         }
@@ -73,7 +79,7 @@ fn closest_features(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (DVec3,
     for (v, vertex) in (0..).zip(a.vertices()) {
         let x = a_from_b.point_back(vertex.position);
         for f in 0..b.faces().len() as u32 {
-            if let Some(foot) = foot_inside(b, f, x) {
+            if let Some(foot) = foot_inside(b, f, x, slack) {
                 consider(vertex.position, a_from_b.point(foot), [FeatureId::vertex(v), FeatureId::face(f)]);
             }
         }
@@ -82,9 +88,10 @@ fn closest_features(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (DVec3,
 }
 
 /// Foot of a point above a face, if it lies in the face.
-fn foot_inside(p: &Polyhedron, face: u32, x: DVec3) -> Option<DVec3> {
+fn foot_inside(p: &Polyhedron, face: u32, x: DVec3, slack: f64) -> Option<DVec3> {
     let plane = &p.faces()[face as usize];
     let height = plane.height(x);
-    let inside = height >= 0.0 && p.sides(face).iter().all(|s| s.plane.height(x) <= 0.0);
+    // Rounding may put a touching vertex a little below.
+    let inside = height >= -slack && p.sides(face).iter().all(|s| s.plane.height(x) <= 0.0);
     inside.then(|| x - height * plane.normal)
 }

@@ -96,7 +96,12 @@ mod tests {
 
     #[test]
     fn parallel_segments_meet_in_the_middle() {
-        let (x, y) = segment_segment(DVec3::ZERO, 4.0 * DVec3::X, DVec3::new(1.0, 1.0, 0.0), DVec3::new(9.0, 1.0, 0.0));
+        let (x, y) = segment_segment(
+            DVec3::ZERO,
+            4.0 * DVec3::X,
+            DVec3::new(1.0, 1.0, 0.0),
+            DVec3::new(9.0, 1.0, 0.0),
+        );
         assert_eq!((x, y), (DVec3::new(2.5, 0.0, 0.0), DVec3::new(2.5, 1.0, 0.0)));
         let (x, y) = segment_segment(DVec3::ZERO, DVec3::ZERO, DVec3::Y, DVec3::Y);
         assert_eq!((x, y), (DVec3::ZERO, DVec3::Y));

@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
 mod closest;
+mod epa;
 mod error;
 mod manifold;
 mod witness;
@@ -10,6 +11,7 @@ pub mod brute_force;
 pub mod polyhedron;
 pub mod relative;
 pub mod sat;
+pub mod vclip;
 
 pub use error::PolyhedronError;
 pub use polyhedron::Polyhedron;

@@ -171,7 +171,8 @@ mod tests {
     fn exhaustive(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> f64 {
         let spread = |n: DVec3| {
             let top = a.vertices().iter().map(|v| n.dot(v.position)).fold(f64::NEG_INFINITY, f64::max);
-            let low = b.vertices().iter().map(|v| n.dot(a_from_b.point(v.position))).fold(f64::INFINITY, f64::min);
+            let low =
+                b.vertices().iter().map(|v| n.dot(a_from_b.point(v.position))).fold(f64::INFINITY, f64::min);
             low - top
         };
         let faces_a = a.faces().iter().map(|f| f.normal);

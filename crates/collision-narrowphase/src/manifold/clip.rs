@@ -51,10 +51,8 @@ pub(crate) struct Polygon {
 }
 
 impl Polygon {
-    const EMPTY: Self = Self {
-        points: [ClipPoint { position: DVec3::ZERO, corner: NONE, outgoing: 0 }; CAPACITY],
-        len: 0,
-    };
+    const EMPTY: Self =
+        Self { points: [ClipPoint { position: DVec3::ZERO, corner: NONE, outgoing: 0 }; CAPACITY], len: 0 };
 
     #[inline]
     pub(crate) fn points(&self) -> &[ClipPoint] {

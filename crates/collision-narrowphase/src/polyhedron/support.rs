@@ -77,6 +77,34 @@ impl Polyhedron {
         best.0
     }
 
+    /// True if a walk over faces finds the point to be inside: the face that the ray from the centre through the point
+    /// leaves by maximises n·(x − c) / (d − n·c), and that ratio has no other local maximum. A point near the
+    /// surface may be called outside.
+    pub(crate) fn inside_by_walk(&self, point: DVec3, start: u32) -> bool {
+        let x = point - self.center;
+        let ratio = |face: u32| {
+            let plane = &self.planes[face as usize];
+            plane.normal.dot(x) / (plane.offset - plane.normal.dot(self.center))
+        };
+        let (mut face, mut value) = (start, ratio(start));
+        for _ in 0..self.planes.len() {
+            let mut best = (face, value);
+            for side in self.sides(face) {
+                let edge = &self.edges[side.edge as usize];
+                let other = edge.faces[usize::from(edge.faces[0] == face)];
+                let r = ratio(other);
+                if r > best.1 {
+                    best = (other, r);
+                }
+            }
+            if best.0 == face {
+                break;
+            }
+            (face, value) = best;
+        }
+        value < 1.0 - 1e-12
+    }
+
     /// Steepest ascent. The number of steps is bounded, so that rounding cannot make it run in circles.
     pub(crate) fn climb(&self, direction: DVec3, start: u32) -> u32 {
         let slack = SLACK * direction.abs().max_element();
