@@ -25,7 +25,7 @@
 //! # Tested by
 //! `tests/hostile.rs`
 
-use crate::{Polyhedron, closest::segment_segment, relative::Frame, sat, witness};
+use crate::{Polyhedron, closest::{interior, point_segment, refine_crossing, segment_segment}, relative::Frame, sat, witness};
 use sim_math::glam::DVec3;
 use sim_traits::{FeatureId, Separation};
 
@@ -39,9 +39,30 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
     }
     let (point_a, point_b, features) = closest_features(a, b, a_from_b);
     let gap = point_a - point_b;
+    let crossing = crossing_edges(a, b, a_from_b, point_a, point_b, features);
+    if let Some((normal, distance)) = crossing.and_then(|(u1, u2)| refine_crossing(u1, u2, gap)) {
+        return (Separation { distance, normal, point_a: point_b + distance * normal, point_b }, features);
+    }
     let distance = gap.length();
     let normal = if distance > 0.0 { gap / distance } else { axis.normal };
     (Separation { distance, normal, point_a, point_b }, features)
+}
+
+/// Directions of both edges, in A's frame, if the closest points are interior to two edges.
+fn crossing_edges(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+    point_a: DVec3,
+    point_b: DVec3,
+    features: [FeatureId; 2],
+) -> Option<(DVec3, DVec3)> {
+    let [Some(1), Some(1)] = features.map(FeatureId::dimension) else { return None };
+    let [i, j] = features.map(FeatureId::index);
+    let [p0, p1] = a.segment(i);
+    let [q0, q1] = b.segment(j).map(|q| a_from_b.point(q));
+    let both = interior(point_segment(point_a, p0, p1)) && interior(point_segment(point_b, q0, q1));
+    both.then(|| (a.edges()[i as usize].direction, a_from_b.vector(b.edges()[j as usize].direction)))
 }
 
 /// Closest pair of features of the surfaces, in A's frame.

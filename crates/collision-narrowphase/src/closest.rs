@@ -72,6 +72,29 @@ pub(crate) fn segment_segment(p0: DVec3, p1: DVec3, q0: DVec3, q1: DVec3) -> (DV
     (best.0, best.1)
 }
 
+/// Direction and length of a gap between interior points of two edges with unit directions `u1`, `u2`.
+///
+/// The gap between nearly parallel edges is normal to them only up to their angle; the common normal is better,
+/// made exactly normal to the first edge, as its own error is a turn about that edge.
+#[must_use]
+pub(crate) fn refine_crossing(u1: DVec3, u2: DVec3, gap: DVec3) -> Option<(DVec3, f64)> {
+    let cross = u1.cross(u2);
+    if cross.length_squared() < 1e-18 {
+        let across = gap - u1.dot(gap) * u1;
+        return across.try_normalize().map(|n| (n, n.dot(gap)));
+    }
+    let rough = cross.normalize_or_zero();
+    let n = (rough - u1.dot(rough) * u1).try_normalize()?;
+    let n = if n.dot(gap) < 0.0 { -n } else { n };
+    Some((n, n.dot(gap)))
+}
+
+/// True if a parameter is well inside a segment.
+#[inline]
+pub(crate) fn interior(parameter: f64) -> bool {
+    parameter > 1e-9 && parameter < 1.0 - 1e-9
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -259,12 +259,16 @@ impl Query<'_> {
         // The common normal has all its digits even where the gap is short.
         let cross = u1.cross(u2);
         let denominator = cross.length_squared();
-        if denominator > 1e-9 {
+        if denominator > 1e-17 {
             let inverse = 1.0 / denominator;
             let s1 = cross.cross(u2).dot(r) * inverse;
             let s2 = cross.cross(u1).dot(r) * inverse;
             if s1 >= 0.0 && s1 <= e1.length && s2 >= 0.0 && s2 <= e2.length {
-                let n = cross * inverse.sqrt();
+                let mut n = cross * inverse.sqrt();
+                if denominator < 1e-6 {
+                    // Nearly parallel: what error the normal has must be a turn about an edge.
+                    n = (n - u1.dot(n) * u1).normalize();
+                }
                 let height = n.dot(r);
                 let (distance, normal) = if height < 0.0 { (-height, -n) } else { (height, n) };
                 let seen = self.a_from_b.back(normal);
@@ -308,7 +312,7 @@ impl Query<'_> {
         if distance <= self.touch {
             return Step::Overlap;
         }
-        self.judged(Separation { distance, normal: (p - q) / distance, point_a: p, point_b: q })
+        Step::Doubtful(Separation { distance, normal: (p - q) / distance, point_a: p, point_b: q })
     }
 
     #[inline(never)]
