@@ -4,7 +4,7 @@ mod build;
 mod generate;
 mod hull;
 mod merge;
-mod orient;
+pub(crate) mod orient;
 mod support;
 
 use crate::PolyhedronError;

@@ -34,7 +34,7 @@ const FILTER: f64 = 7.771_561_172_376_103e-16;
 
 /// Six times the signed volume of (a, b, c, p): positive if `p` is above the triangle, with exact sign; zero if
 /// and only if the four points are coplanar.
-pub(super) fn orient(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
+pub(crate) fn orient(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
     let (u, v, w) = (a - p, b - p, c - p);
     let (vw, wv) = (v.y * w.z, v.z * w.y);
     let (vx, wx) = (v.z * w.x, v.x * w.z);

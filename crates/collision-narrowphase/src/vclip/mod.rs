@@ -36,7 +36,7 @@
 pub mod clip;
 mod states;
 
-use crate::{Polyhedron, brute_force, epa, relative::Frame, sat, witness};
+use crate::{Polyhedron, brute_force, gjk::epa, relative::Frame, sat, witness};
 use sim_math::Pose;
 use sim_traits::{FeatureId, NarrowPhaseError, PairCache, Separation};
 use states::{Query, Step};
