@@ -43,6 +43,16 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
     if let Some((normal, distance)) = crossing.and_then(|(u1, u2)| refine_crossing(u1, u2, gap)) {
         return (Separation { distance, normal, point_a: point_b + distance * normal, point_b }, features);
     }
+    // Above a face the normal is known better than the points can tell.
+    let face_normal = match features.map(FeatureId::dimension) {
+        [Some(2), _] => Some(-a.faces()[features[0].index() as usize].normal),
+        [_, Some(2)] => Some(a_from_b.vector(b.faces()[features[1].index() as usize].normal)),
+        _ => None,
+    };
+    if let Some(normal) = face_normal {
+        let distance = normal.dot(gap);
+        return (Separation { distance, normal, point_a: point_b + distance * normal, point_b }, features);
+    }
     let distance = gap.length();
     let normal = if distance > 0.0 { gap / distance } else { axis.normal };
     (Separation { distance, normal, point_a, point_b }, features)
@@ -73,10 +83,13 @@ pub(crate) fn closest_features(
 ) -> (DVec3, DVec3, [FeatureId; 2]) {
     let mut best = (DVec3::ZERO, DVec3::ZERO, [FeatureId::NONE; 2]);
     let mut least = f64::INFINITY;
-    let slack = 1e-12 * (a.extent() + b.extent());
+    let size = a.extent() + b.extent();
+    let slack = 1e-12 * size;
     let mut consider = |p: DVec3, q: DVec3, features: [FeatureId; 2]| {
         let squared = (p - q).length_squared();
-        if squared < least {
+        // Of equally near pairs a face is the better: its normal has all its digits.
+        let bonus = if features.iter().any(|f| f.dimension() == Some(2)) { 1e-13 * size } else { 0.0 };
+        if squared.sqrt() < least.sqrt() + bonus {
             least = squared;
             best = (p, q, features);
         }

@@ -7,13 +7,14 @@ use collision_narrowphase::{
     Polyhedron,
     brute_force::brute_force,
     gjk::gjk_polyhedra,
+    lin_canny::lin_canny,
     relative::Frame,
-    sat::gap_along,
+    sat::{gap_along, sat},
     vclip::{Closest, vclip},
 };
 use common::{hostile_pose, large_pool, pool, random_cache, seeded, soaked};
 use sim_math::{Pose, glam::DVec3};
-use sim_traits::{PairCache, Separation};
+use sim_traits::{NarrowPhaseError, PairCache, Separation};
 
 /// The answer against brute force: distance apart, depth and direction in overlap.
 fn agrees(a: &Polyhedron, b: &Polyhedron, pose: &Pose, found: &Separation) -> Result<(), String> {
@@ -61,6 +62,39 @@ fn gjk_and_epa_equal_brute_force_on_hostile_pairs() {
             panic!("case {case}, {kind}, shapes {i} {j}, {pose:?}, guess {guess}: {message} {found:?}");
         }
     }
+}
+
+// proves: FON-46, MIR-20
+#[test]
+fn lin_canny_equals_brute_force_apart_and_refuses_overlap() {
+    let shapes = pool();
+    let mut random = seeded(4);
+    let (mut apart, mut refused, mut remedies) = (0, 0, 0);
+    for case in 0..soaked(30_000) {
+        let (i, j) = (random.below(shapes.len()), random.below(shapes.len()));
+        let (a, b) = (&shapes[i], &shapes[j]);
+        let (kind, pose) = hostile_pose(a, b, &mut random);
+        let mut cache = if random.below(2) == 0 { PairCache::default() } else { random_cache(a, b, &mut random) };
+        let result = match lin_canny(a, b, &pose, &mut cache) {
+            Ok(found) => {
+                apart += 1;
+                remedies += found.remedies;
+                agrees(a, b, &pose, &found.separation)
+            }
+            Err(NarrowPhaseError::Overlapping { .. }) => {
+                refused += 1;
+                let size = a.extent() + b.extent();
+                let gap = sat(a, b, &Frame::from_pose(&pose)).separation;
+                if gap <= 1e-10 * size { Ok(()) } else { Err(format!("refused at gap {gap:e}")) }
+            }
+            Err(other) => Err(other.to_string()),
+        };
+        if let Err(message) = result {
+            panic!("case {case}, {kind}, shapes {i} {j}, {pose:?}: {message}");
+        }
+    }
+    println!("{apart} apart, {refused} refused, {remedies} remedies");
+    assert!(apart > 5_000 && refused > 5_000);
 }
 
 fn run(shapes: &[Polyhedron], seed: u64, cases: u64) -> (u64, u32) {

@@ -23,12 +23,16 @@
 //! For polyhedra the result is exact up to rounding; smooth cores converge quadratically in the mesh width.
 //!
 //! # Failure
-//! `None` if the vertices run out with a gain above 1e-6 of the size.
+//! `None` if the vertices run out and Newton's method does not end where the support point lies along the direction.
 //!
 //! # Tested by
 //! `tests/hostile.rs`, `tests/conformance.rs`
 
-use super::core::{Cores, Difference};
+use super::{
+    core::{Cores, Difference},
+    polish::polish,
+    simplex,
+};
 use crate::polyhedron::orient::orient;
 use sim_math::glam::DVec3;
 use sim_traits::Separation;
@@ -67,9 +71,41 @@ pub(super) fn depth(cores: &Cores<'_>, closest: &Separation) -> Option<Separatio
         let gain = face.normal.dot(new.w) - face.offset;
         let done = gain <= 1e-12 * size;
         if done || polytope.len == MAX_VERTICES || !polytope.expand(new) {
-            return (gain <= 1e-6 * size).then(|| polytope.answer(&face, closest));
+            if gain <= 1e-10 * size {
+                return Some(polytope.answer(&face, closest));
+            }
+            return smooth(cores, face.normal);
         }
     }
+}
+
+/// Out of vertices: a smooth difference, whose nearest direction Newton's method finds from here.
+fn smooth(cores: &Cores<'_>, start: DVec3) -> Option<Separation> {
+    let (n, reached) = polish(cores, start);
+    let depth = n.dot(reached.w);
+    let across = |p: &Difference| p.w - n.dot(p.w) * n;
+    // Where a ridge or a flat part faces the direction, many points are equally far: find them by tilting a little.
+    let (e1, e2) = n.any_orthonormal_pair();
+    let tilted = [e1, -e1, e2, -e2].map(|e| cores.support(n + 1e-8 * e));
+    let mut best = (across(&reached).length(), reached.a, reached.b);
+    for corners in [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]].map(|c| c.map(|i| tilted[i])) {
+        if let Some(found) = simplex::nearest(&corners.map(|p| across(&p)))
+            && found.squared.sqrt() < best.0
+        {
+            let [u, v, w, _] = found.weights;
+            let mix = |f: fn(&Difference) -> DVec3| u * f(&corners[0]) + v * f(&corners[1]) + w * f(&corners[2]);
+            best = (found.squared.sqrt(), mix(|p| p.a), mix(|p| p.b));
+        }
+    }
+    let (distance, normal) = (-depth, -n);
+    let middle = 0.5 * (best.1 + best.2);
+    let half = 0.5 * distance * normal;
+    (best.0 <= 1e-5 * cores.size()).then_some(Separation {
+        distance,
+        normal,
+        point_a: middle + half,
+        point_b: middle - half,
+    })
 }
 
 /// Depth of two polyhedra by EPA.

@@ -3,6 +3,7 @@
 mod core;
 pub(crate) mod distance;
 pub(crate) mod epa;
+mod polish;
 mod simplex;
 
 pub(crate) use self::core::{Core, Cores};

@@ -25,6 +25,7 @@
 //! # Tested by
 //! `closest_point_beats_random_points_of_the_simplex`
 
+use crate::polyhedron::orient::orient;
 use sim_math::glam::DVec3;
 
 /// Closest point of (part of) a simplex: which corners and with what weights.
@@ -104,16 +105,20 @@ fn triangle(points: &[DVec3], i: usize, j: usize, k: usize, best: &mut Nearest) 
     (weights[i], weights[j], weights[k]) = (u / sum, v / sum, w / sum);
     // The corner nearest to the origin has the least rounding in n·p.
     let near = [a, b, c].into_iter().fold(a, |m, p| if p.length_squared() < m.length_squared() { p } else { m });
-    best.offer(n * (n.dot(near) / squared), weights);
+    let v = n * (n.dot(near) / squared);
+    // The normal of a sliver can be wrong; the weights then tell another point.
+    let rebuilt = weights[i] * a + weights[j] * b + weights[k] * c;
+    if (rebuilt - v).length_squared() <= 1e-20 * longest {
+        best.offer(v, weights);
+    }
 }
 
-/// Strictly inside, for a tetrahedron that is not flat.
+/// Strictly inside or on a face of a tetrahedron that is not flat. Exact: a flat tetrahedron must not seem to hold it.
 fn contains_origin(p: &[DVec3]) -> bool {
     [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 3, 1], [1, 2, 3, 0]].iter().all(|&[i, j, k, l]| {
-        let n = (p[j] - p[i]).cross(p[k] - p[i]);
-        let (origin, opposite) = (-n.dot(p[i]), n.dot(p[l] - p[i]));
-        let flat = opposite.abs() <= 1e-13 * n.length() * (p[l] - p[i]).length();
-        !flat && origin * opposite >= 0.0
+        let opposite = orient(p[i], p[j], p[k], p[l]);
+        let origin = orient(p[i], p[j], p[k], DVec3::ZERO);
+        opposite != 0.0 && (origin == 0.0 || (origin > 0.0) == (opposite > 0.0))
     })
 }
 

@@ -10,7 +10,7 @@
 //!
 //! # Formula
 //! ```text
-//! side k: m = (c[k+1] − c[k]) × n;   keep m · (x − c[k]) ≤ 0
+//! side k: m = (c[k+1] − c[k]) × out;   keep m · (x − c[k]) ≤ 0
 //! ```
 //!
 //! # Cost
@@ -87,8 +87,8 @@ impl Polygon {
     }
 }
 
-/// Cuts `incident` (same frame) by the prism over the face `reference`.
-pub(crate) fn clip(reference: &Patch, incident: &Patch) -> Polygon {
+/// Cuts `incident` (same frame) by the prism over the face `reference` along `out`, a direction out of the face.
+pub(crate) fn clip(reference: &Patch, incident: &Patch, out: DVec3) -> Polygon {
     let mut polygon = Polygon::EMPTY;
     for corner in incident.corners() {
         polygon.push(ClipPoint { position: corner.position, corner: corner.vertex, outgoing: corner.edge });
@@ -97,7 +97,7 @@ pub(crate) fn clip(reference: &Patch, incident: &Patch) -> Polygon {
     let mut next = Polygon::EMPTY;
     for k in 0..corners.len() {
         let (from, to) = (corners[k].position, corners[(k + 1) % corners.len()].position);
-        let m = (to - from).cross(reference.normal);
+        let m = (to - from).cross(out);
         let offset = m.dot(from);
         next.len = 0;
         cut(&polygon, m, offset, k as u32 | REFERENCE, &mut next);
@@ -160,18 +160,18 @@ mod tests {
     #[test]
     fn clipping_squares_gives_their_intersection() {
         let reference = square(1.0, DVec3::ZERO, 0);
-        let shifted = clip(&reference, &square(1.0, DVec3::new(0.5, 0.25, 0.1), 1));
+        let shifted = clip(&reference, &square(1.0, DVec3::new(0.5, 0.25, 0.1), 1), DVec3::Z);
         assert_eq!(shifted.points().len(), 4);
         assert!((area(shifted.points()) - 1.5 * 1.75).abs() < 1e-15);
-        assert_eq!(clip(&reference, &square(1.0, DVec3::ZERO, 1)).points().len(), 4);
-        assert!(clip(&reference, &square(1.0, 3.0 * DVec3::X, 1)).points().is_empty());
-        assert!((area(clip(&reference, &square(9.0, DVec3::ZERO, 1)).points()) - 4.0).abs() < 1e-14);
+        assert_eq!(clip(&reference, &square(1.0, DVec3::ZERO, 1), DVec3::Z).points().len(), 4);
+        assert!(clip(&reference, &square(1.0, 3.0 * DVec3::X, 1), DVec3::Z).points().is_empty());
+        assert!((area(clip(&reference, &square(9.0, DVec3::ZERO, 1), DVec3::Z).points()) - 4.0).abs() < 1e-14);
         // A diamond in the square: an octagon.
         let mut diamond = Patch::new(DVec3::Z, 2);
         for (k, p) in [DVec3::X, DVec3::Y, DVec3::NEG_X, DVec3::NEG_Y].into_iter().enumerate() {
             diamond.push(1.5 * p, k as u32, k as u32);
         }
-        let octagon = clip(&reference, &diamond);
+        let octagon = clip(&reference, &diamond, DVec3::Z);
         assert_eq!(octagon.points().len(), 8);
         assert!((area(octagon.points()) - (4.0 - 4.0 * 0.125)).abs() < 1e-14);
     }
@@ -182,19 +182,19 @@ mod tests {
         let mut segment = Patch::new(DVec3::Z, 0);
         segment.push(DVec3::new(-3.0, 0.5, 0.2), 0, 0);
         segment.push(DVec3::new(3.0, 0.5, 0.2), 1, 0);
-        let cut = clip(&reference, &segment);
+        let cut = clip(&reference, &segment, DVec3::Z);
         let xs: Vec<f64> = cut.points().iter().map(|p| p.position.x).collect();
         assert_eq!(xs, [-1.0, 1.0]);
         let mut point = Patch::new(DVec3::Z, 0);
         point.push(DVec3::new(0.2, 0.2, 0.0), 0, 0);
-        assert_eq!(clip(&reference, &point).points().len(), 1);
+        assert_eq!(clip(&reference, &point, DVec3::Z).points().len(), 1);
     }
 
     #[test]
     fn names_tell_what_crosses_what() {
         let reference = square(1.0, DVec3::ZERO, 7);
         let incident = square(1.0, DVec3::new(0.5, 0.25, 0.1), 8);
-        let polygon = clip(&reference, &incident);
+        let polygon = clip(&reference, &incident, DVec3::Z);
         let mut names: Vec<[FeatureId; 2]> =
             (0..4).map(|k| polygon.features(k, &reference, &incident)).collect();
         names.sort_unstable();

@@ -4,8 +4,8 @@ mod clip;
 mod patch;
 mod reduce;
 
-pub(crate) use clip::{ClipPoint, Polygon, clip};
-pub(crate) use patch::{Corner, Patch};
+pub(crate) use clip::clip;
+pub(crate) use patch::Patch;
 pub(crate) use reduce::Reducer;
 
 use crate::relative::Frame;
@@ -33,7 +33,7 @@ pub(crate) fn patch_manifold(
     let steep = 0.05;
     let usable = |p: &Patch, facing: f64| !p.is_face() || facing > steep;
     if reference.is_face() && usable(patch_a, facing_a) && usable(patch_b, facing_b) {
-        let polygon = clip(reference, incident);
+        let polygon = clip(reference, incident, if by_a { -normal } else { normal });
         let offset = reference.normal.dot(reference.corners()[0].position);
         let slope = reference.normal.dot(normal);
         for (k, point) in polygon.points().iter().enumerate() {
