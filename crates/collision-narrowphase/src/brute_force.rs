@@ -39,6 +39,15 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
     }
     let (point_a, point_b, features) = closest_features(a, b, a_from_b);
     let gap = point_a - point_b;
+    // An axis along which the gap is as wide as the distance has a better normal than two points can give.
+    if axis.separation >= gap.length() - 1e-14 * (a.extent() + b.extent()) {
+        let (normal, distance) = (axis.normal, axis.separation);
+        let (middle, half) = (0.5 * (point_a + point_b), 0.5 * distance * normal);
+        return (
+            Separation { distance, normal, point_a: middle + half, point_b: middle - half },
+            features,
+        );
+    }
     let crossing = crossing_edges(a, b, a_from_b, point_a, point_b, features);
     if let Some((normal, distance)) = crossing.and_then(|(u1, u2)| refine_crossing(u1, u2, gap)) {
         return (Separation { distance, normal, point_a: point_b + distance * normal, point_b }, features);
