@@ -38,6 +38,10 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
         return witness::penetration(a, b, a_from_b, &axis);
     }
     let (point_a, point_b, features) = closest_features(a, b, a_from_b);
+    let features = [
+        lowered(a, features[0], point_a),
+        lowered(b, features[1], a_from_b.point_back(point_b)),
+    ];
     let gap = point_a - point_b;
     // An axis along which the gap is as wide as the distance has a better normal than two points can give.
     if axis.separation >= gap.length() - 1e-14 * (a.extent() + b.extent()) {
@@ -65,6 +69,17 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
     let distance = gap.length();
     let normal = if distance > 0.0 { gap / distance } else { axis.normal };
     (Separation { distance, normal, point_a, point_b }, features)
+}
+
+/// The end of an edge if the point is there.
+fn lowered(p: &Polyhedron, feature: FeatureId, point: DVec3) -> FeatureId {
+    if feature.dimension() != Some(1) {
+        return feature;
+    }
+    let [t, h] = p.segment(feature.index());
+    let s = point_segment(point, t, h);
+    let ends = p.edges()[feature.index() as usize].ends;
+    if interior(s) { feature } else { FeatureId::vertex(ends[usize::from(s > 0.5)]) }
 }
 
 /// Directions of both edges, in A's frame, if the closest points are interior to two edges.
@@ -97,7 +112,7 @@ pub(crate) fn closest_features(
     let mut consider = |p: DVec3, q: DVec3, features: [FeatureId; 2]| {
         let squared = (p - q).length_squared();
         // Of equally near pairs a face is the better: its normal has all its digits.
-        let bonus = if features.iter().any(|f| f.dimension() == Some(2)) { 1e-13 * size } else { 0.0 };
+        let bonus = if features.iter().any(|f| f.dimension() == Some(2)) { 2e-15 * size } else { 0.0 };
         if squared.sqrt() < least.sqrt() + bonus {
             least = squared;
             best = (p, q, features);

@@ -40,9 +40,9 @@ pub(crate) fn point_segment(x: DVec3, p: DVec3, q: DVec3) -> f64 {
 #[must_use]
 pub(crate) fn segment_segment(p0: DVec3, p1: DVec3, q0: DVec3, q1: DVec3) -> (DVec3, DVec3) {
     let (d1, d2, r) = (p1 - p0, q1 - q0, p0 - q0);
-    let (a, e, f) = (d1.length_squared(), d2.length_squared(), d2.dot(r));
-    let (b, c) = (d1.dot(d2), d1.dot(r));
-    let denominator = d1.cross(d2).length_squared();
+    let (a, e) = (d1.length_squared(), d2.length_squared());
+    let cross = d1.cross(d2);
+    let denominator = cross.length_squared();
     let mut best = (p0, q0, f64::INFINITY);
     let mut consider = |x: DVec3, y: DVec3| {
         let squared = (x - y).length_squared();
@@ -51,8 +51,9 @@ pub(crate) fn segment_segment(p0: DVec3, p1: DVec3, q0: DVec3, q1: DVec3) -> (DV
         }
     };
     if denominator > 1e-24 * a * e {
-        let s = ((b * f - c * e) / denominator).clamp(0.0, 1.0);
-        let t = ((b * s + f) / e).clamp(0.0, 1.0);
+        // By cross products: the usual a e − b² cancels where the segments are nearly parallel.
+        let s = (cross.cross(d2).dot(r) / denominator).clamp(0.0, 1.0);
+        let t = point_segment(p0 + s * d1, q0, q1);
         // Projecting back and forth once more removes most of the cancellation in s.
         let y = q0 + t * d2;
         let x = p0 + point_segment(y, p0, p1) * d1;

@@ -13,9 +13,11 @@ pub mod gjk;
 pub mod lin_canny;
 pub mod pairs;
 pub mod polyhedron;
+pub mod ray;
 pub mod relative;
 pub mod sat;
 pub mod shapes;
+pub mod tracking;
 pub mod vclip;
 
 pub use adapter::{Analytic, BruteForce, Gjk, LinCanny, VClip, as_polyhedron, default_chain};

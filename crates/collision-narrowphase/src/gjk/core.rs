@@ -24,6 +24,9 @@ pub(crate) struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
+    /// A point at the origin of its frame.
+    pub(crate) const POINT: Self = Self { kind: Kind::Point, radius: 0.0, size: 0.0 };
+
     pub(crate) fn of(shape: &'a Shape) -> Option<Self> {
         let size = shape.bounding_radius();
         let (kind, radius) = match shape {

@@ -68,6 +68,8 @@ pub(super) fn closest(cores: &Cores<'_>, start: DVec3, touch: f64) -> (Separatio
             *p = s.w;
         }
         let Some(found) = simplex::nearest(&points[..=len]) else {
+            // The origin is inside: any combination that gives it is a common point of both cores.
+            (simplex, len, weights, v) = (candidate, 4, simplex::inside(&points), DVec3::ZERO);
             apart = false;
             break;
         };

@@ -72,7 +72,7 @@ pub(super) fn depth(cores: &Cores<'_>, closest: &Separation) -> Option<Separatio
         let done = gain <= 1e-12 * size;
         if done || polytope.len == MAX_VERTICES || !polytope.expand(new) {
             if gain <= 1e-10 * size {
-                return Some(polytope.answer(&face, closest));
+                return Some(polytope.answer(&face, closest, 1e-9 * size));
             }
             return smooth(cores, face.normal);
         }
@@ -268,7 +268,7 @@ impl Polytope {
         horizon[..edges].iter().all(|[tail, head]| self.add([*tail, *head, apex]))
     }
 
-    fn answer(&self, face: &Face, closest: &Separation) -> Separation {
+    fn answer(&self, face: &Face, closest: &Separation, slack: f64) -> Separation {
         let weights = self.weights(face);
         if face.offset < 0.0 && weights.iter().any(|x| *x < -1e-9) {
             // Barely apart at a corner: the face gives the direction, GJK the place.
@@ -277,9 +277,18 @@ impl Polytope {
             let half = 0.5 * distance * normal;
             return Separation { distance, normal, point_a: middle + half, point_b: middle - half };
         }
+        // The projection may lie in a neighbour that is coplanar up to rounding.
+        let least = |w: &[f64; 3]| w[0].min(w[1]).min(w[2]);
+        let (mut host, mut weights) = (*face, weights);
+        for other in &self.faces[..self.faces_len] {
+            let flush = other.normal.dot(face.normal) > 1.0 - 1e-9 && other.offset < face.offset + slack;
+            if flush && least(&self.weights(other)) > least(&weights) {
+                (host, weights) = (*other, self.weights(other));
+            }
+        }
         let [u, v, w] = weights.map(|x| x.clamp(0.0, 1.0));
         let sum = u + v + w;
-        let [a, b, c] = face.corners.map(|i| self.vertices[usize::from(i)]);
+        let [a, b, c] = host.corners.map(|i| self.vertices[usize::from(i)]);
         let point = |f: fn(&Difference) -> DVec3| (u * f(&a) + v * f(&b) + w * f(&c)) / sum;
         let middle = 0.5 * (point(|d| d.a) + point(|d| d.b));
         let (distance, normal) = (-face.offset, -face.normal);

@@ -113,6 +113,19 @@ fn triangle(points: &[DVec3], i: usize, j: usize, k: usize, best: &mut Nearest) 
     }
 }
 
+/// Barycentric coordinates of the origin in a tetrahedron that contains it.
+pub(super) fn inside(p: &[DVec3; 4]) -> [f64; 4] {
+    let o = DVec3::ZERO;
+    let volumes = [
+        orient(p[1], p[2], p[3], o).abs(),
+        orient(p[0], p[2], p[3], o).abs(),
+        orient(p[0], p[1], p[3], o).abs(),
+        orient(p[0], p[1], p[2], o).abs(),
+    ];
+    let sum: f64 = volumes.iter().sum();
+    volumes.map(|v| v / sum)
+}
+
 /// Strictly inside or on a face of a tetrahedron that is not flat. Exact: a flat tetrahedron must not seem to hold it.
 fn contains_origin(p: &[DVec3]) -> bool {
     [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 3, 1], [1, 2, 3, 0]].iter().all(|&[i, j, k, l]| {

@@ -25,7 +25,7 @@ pub(crate) fn patch_manifold(
     scale: f64,
 ) -> Manifold {
     let normal = closest.normal;
-    let mut reducer = Reducer::new(normal);
+    let mut reducer = Reducer::new(normal, scale);
     let (facing_a, facing_b) = (-patch_a.normal.dot(normal), patch_b.normal.dot(normal));
     // The better aligned face clips the other; ties go to A so that the choice does not flicker.
     let by_a = patch_a.is_face() && (!patch_b.is_face() || facing_a + 1e-6 >= facing_b);
@@ -50,6 +50,9 @@ pub(crate) fn patch_manifold(
             }
         }
     }
+    if let ([a0, a1], [b0, b1]) = (patch_a.corners(), patch_b.corners()) {
+        segments([a0.position, a1.position], [b0.position, b1.position], closest, margin, &mut reducer);
+    }
     if closest.distance <= margin && reducer.deepest() > closest.distance + 1e-9 * scale {
         reducer.push(ContactPoint {
             point_a: closest.point_a,
@@ -59,6 +62,34 @@ pub(crate) fn patch_manifold(
         });
     }
     reducer.finish()
+}
+
+/// Two nearly parallel segments touch at both ends of their overlap.
+fn segments(a: [DVec3; 2], b: [DVec3; 2], closest: &Separation, margin: f64, reducer: &mut Reducer) {
+    let n = closest.normal;
+    let [da, db] = [a[1] - a[0], b[1] - b[0]].map(|d| tangential(d, n));
+    let (la, lb) = (da.length(), db.length());
+    // Seen along the normal, the lines may be at most 1/20 rad apart.
+    if la == 0.0 || lb == 0.0 || da.cross(db).length() > 0.05 * la * lb {
+        return;
+    }
+    let along = |p: DVec3| da.dot(p - a[0]) / (la * la);
+    let (s0, s1) = (along(b[0]), along(b[1]));
+    let (low, high) = (s0.min(s1).max(0.0), s0.max(s1).min(1.0));
+    if low >= high || s0 == s1 {
+        return;
+    }
+    for (k, s) in (0..).zip([low, high]) {
+        let p = a[0] + s * (a[1] - a[0]);
+        let q = b[0] + (s - s0) / (s1 - s0) * (b[1] - b[0]);
+        let separation = n.dot(p - q);
+        if separation <= margin {
+            let middle = 0.5 * (p + q);
+            let (point_a, point_b) = (middle + 0.5 * separation * n, middle - 0.5 * separation * n);
+            let features = [FeatureId::vertex(k), FeatureId::vertex(k)];
+            reducer.push(ContactPoint { point_a, point_b, separation, features });
+        }
+    }
 }
 
 /// The same patch in another frame.

@@ -35,14 +35,17 @@ const CAPACITY: usize = 2 * super::Patch::MAX + 1;
 #[derive(Debug)]
 pub(crate) struct Reducer {
     normal: DVec3,
+    merge: f64,
     points: [ContactPoint; CAPACITY],
     len: usize,
     deepest: f64,
 }
 
 impl Reducer {
-    pub(crate) fn new(normal: DVec3) -> Self {
-        Self { normal, points: [ContactPoint::default(); CAPACITY], len: 0, deepest: f64::INFINITY }
+    /// Points of A nearer than a millionth of `scale` (metres) to each other count as one.
+    pub(crate) fn new(normal: DVec3, scale: f64) -> Self {
+        let merge = 1e-12 * scale * scale;
+        Self { normal, merge, points: [ContactPoint::default(); CAPACITY], len: 0, deepest: f64::INFINITY }
     }
 
     /// Separation of the deepest point so far; infinite if there is none.
@@ -53,6 +56,13 @@ impl Reducer {
     /// Adds a candidate. Beyond the capacity the deepest ones replace the shallowest.
     pub(crate) fn push(&mut self, point: ContactPoint) {
         self.deepest = self.deepest.min(point.separation);
+        let near = |p: &&mut ContactPoint| (p.point_a - point.point_a).length_squared() < self.merge;
+        if let Some(twin) = self.points[..self.len].iter_mut().find(near) {
+            if point.separation < twin.separation {
+                *twin = point;
+            }
+            return;
+        }
         if let Some(slot) = self.points.get_mut(self.len) {
             *slot = point;
             self.len += 1;
@@ -126,7 +136,7 @@ mod tests {
 
     #[test]
     fn four_corners_of_a_many_sided_patch_remain() {
-        let mut reducer = Reducer::new(DVec3::Z);
+        let mut reducer = Reducer::new(DVec3::Z, 1.0);
         for k in 0..32 {
             let (s, c) = ops::sin_cos(f64::from(k) * std::f64::consts::TAU / 32.0);
             reducer.push(contact(DVec3::new(c, s, 0.0), 1e-3 * s));
@@ -144,12 +154,12 @@ mod tests {
 
     #[test]
     fn duplicates_and_lines_reduce_further() {
-        let mut line = Reducer::new(DVec3::Z);
+        let mut line = Reducer::new(DVec3::Z, 1.0);
         for k in 0..9 {
             line.push(contact(DVec3::X * f64::from(k), 0.0));
         }
         assert_eq!(line.finish().points().len(), 2);
-        let mut same = Reducer::new(DVec3::Z);
+        let mut same = Reducer::new(DVec3::Z, 1.0);
         for _ in 0..9 {
             same.push(contact(DVec3::ONE, -0.1));
         }

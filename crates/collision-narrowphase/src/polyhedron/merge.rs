@@ -139,6 +139,17 @@ fn assign_groups(
         }
         groups += 1;
     }
+    // Number the groups in the order of the input faces.
+    let mut renumber = vec![NONE; groups as usize];
+    let mut next = 0;
+    for g in &mut group {
+        let new = &mut renumber[*g as usize];
+        if *new == NONE {
+            *new = next;
+            next += 1;
+        }
+        *g = *new;
+    }
     group
 }
 
