@@ -21,7 +21,8 @@
 //! allocation.
 //!
 //! # Numerics
-//! Works on the relative pose, in the frame of the higher feature. Remedies, in order: (1) moves that raise the
+//! The first moves follow closest points, as Lin and Canny do: cheaper than clipping, and as good while shapes are
+//! disjoint. Works on the relative pose, in the frame of the higher feature. Remedies, in order: (1) moves that raise the
 //! dimension need a violation above `band`; (2) cycles are found by Brent's method from move 16 on, each
 //! multiplies `band` by 8; (3) distances up to `touch` count as overlap, whose depth is continuous there; (4)
 //! after five cycles, restart from the support vertices, then from the opposite ones, then exhaustive search.
@@ -120,7 +121,7 @@ fn prepare<'a>(a: &'a Polyhedron, b: &'a Polyhedron, a_from_b: &Pose) -> Result<
     let size = a.extent() + b.extent();
     let scale = size + reach;
     let a_from_b = Frame::from_pose(a_from_b);
-    Ok(Query { a, b, a_from_b, scale, band: 1e-15 * scale, touch: 1e-10 * size, short: 1e-6 * size })
+    Ok(Query { a, b, a_from_b, scale, band: 1e-15 * scale, touch: 1e-10 * size, short: 1e-6 * size, hasty: true })
 }
 
 /// Depth, normal and witnesses of an overlap (or of a gap up to the touching distance).
@@ -208,6 +209,7 @@ impl Walk {
     #[cold]
     fn insist(&mut self, query: &mut Query<'_>) -> Verdict {
         let first_band = query.band;
+        query.hasty = false;
         for attempt in 0..3 {
             if attempt > 0 {
                 self.remedies += 1;

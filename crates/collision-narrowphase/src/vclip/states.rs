@@ -58,6 +58,8 @@ pub(super) struct Query<'a> {
     pub(super) touch: f64,
     /// Gaps below this are too short to be trusted as a direction.
     pub(super) short: f64,
+    /// Follow the closest points (Lin-Canny's rule, cheaper) instead of clipping; off once the walk is long.
+    pub(super) hasty: bool,
 }
 
 impl Query<'_> {
@@ -154,8 +156,12 @@ impl Query<'_> {
         let foot = tail + along * edge.direction;
         let gap = x - foot;
         let seen = self.vector_to_p::<FLIP>(-gap);
-        if steepest(self.p::<FLIP>(), v, seen, self.band).is_none() {
+        let Some(up) = steepest(self.p::<FLIP>(), v, seen, self.band) else {
             return self.apart::<FLIP>(foot, gap);
+        };
+        if self.hasty {
+            // The foot is nearer to that edge than to the vertex.
+            return Self::moved::<FLIP>(FeatureId::edge(up), FeatureId::edge(e));
         }
         self.vertex_edge_clipped::<FLIP>(v, e, x, foot, gap)
     }
@@ -283,6 +289,35 @@ impl Query<'_> {
                     let point_b = tail2 + s2 * u2;
                     let point_a = point_b + distance * normal;
                     return Step::Apart(Separation { distance, normal, point_a, point_b });
+                }
+                if self.hasty && distance > self.short {
+                    // The other edge's point is nearer to the face across the violated side.
+                    let [left, right] = e1.sides.map(|s| s.normal.dot(normal));
+                    if most_a > slack {
+                        let face = e1.faces[usize::from(right > left)];
+                        return Step::Move(FeatureId::face(face), FeatureId::edge(eb));
+                    }
+                    let [left, right] = e2.sides.map(|s| s.normal.dot(seen));
+                    let face = e2.faces[usize::from(right < left)];
+                    return Step::Move(FeatureId::edge(ea), FeatureId::face(face));
+                }
+            } else if self.hasty {
+                // An end is closest: clamp the worse parameter, project, clamp.
+                let c1 = s1.clamp(0.0, e1.length);
+                let c2 = u2.dot(r + c1 * u1).clamp(0.0, e2.length);
+                let c1 = u1.dot(c2 * u2 - r).clamp(0.0, e1.length);
+                let at = |s: f64, edge: &Edge, index: u32| {
+                    if s <= 0.0 {
+                        FeatureId::vertex(edge.ends[0])
+                    } else if s >= edge.length {
+                        FeatureId::vertex(edge.ends[1])
+                    } else {
+                        FeatureId::edge(index)
+                    }
+                };
+                let (fa, fb) = (at(c1, e1, ea), at(c2, e2, eb));
+                if fa.dimension() == Some(0) || fb.dimension() == Some(0) {
+                    return Step::Move(fa, fb);
                 }
             }
         }
