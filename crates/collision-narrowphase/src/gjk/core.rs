@@ -102,10 +102,19 @@ impl<'a> Cores<'a> {
     pub(crate) fn separation(&self, guess: DVec3) -> Option<Separation> {
         let touch = 1e-10 * self.size();
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
-        let (found, apart) = distance::closest(self, start, touch);
+        let (found, mut apart) = distance::closest(self, start, touch);
         let mut core = found;
+        if apart && found.distance < 1e-6 * self.size() {
+            // So short a gap may be one that rounding kept from closing: try again from the best plane between.
+            let plane = epa::depth(self, &found)?;
+            let (again, still) = distance::closest(self, plane.normal, touch);
+            apart = still;
+            if again.distance < found.distance {
+                core = again;
+            }
+        }
         if !apart {
-            core = epa::depth(self, &found)?;
+            core = epa::depth(self, &core)?;
         }
         let (ra, rb) = (self.a.radius, self.b.radius);
         Some(Separation {
