@@ -27,7 +27,7 @@ fn area(m: &Manifold) -> f64 {
     let middle = m.points().iter().map(|p| p.point_a).sum::<DVec3>() / m.points().len() as f64;
     let (x, y) = m.normal.any_orthonormal_pair();
     let mut flat: Vec<(f64, f64)> =
-        m.points().iter().map(|p| (p.point_a - middle)).map(|d| (d.dot(x), d.dot(y))).collect();
+        m.points().iter().map(|p| p.point_a - middle).map(|d| (d.dot(x), d.dot(y))).collect();
     flat.sort_by(|p, q| p.1.atan2(p.0).total_cmp(&q.1.atan2(q.0)));
     let n = flat.len();
     (0..n).map(|k| flat[k].0 * flat[(k + 1) % n].1 - flat[k].1 * flat[(k + 1) % n].0).sum::<f64>() * 0.5

@@ -25,11 +25,10 @@
 //! # Tested by
 //! `clipping_squares_gives_their_intersection`, `names_tell_what_crosses_what`
 
-use super::patch::Patch;
+use super::patch::{MAX, Patch};
 use sim_math::glam::DVec3;
 use sim_traits::FeatureId;
 
-const CAPACITY: usize = 2 * Patch::MAX;
 const REFERENCE: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
@@ -45,14 +44,14 @@ pub(crate) struct ClipPoint {
 
 /// The part of the incident patch inside the reference prism.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Polygon {
-    points: [ClipPoint; CAPACITY],
+pub(crate) struct Polygon<const C: usize = { 2 * MAX }> {
+    points: [ClipPoint; C],
     len: usize,
 }
 
-impl Polygon {
+impl<const C: usize> Polygon<C> {
     const EMPTY: Self =
-        Self { points: [ClipPoint { position: DVec3::ZERO, corner: NONE, outgoing: 0 }; CAPACITY], len: 0 };
+        Self { points: [ClipPoint { position: DVec3::ZERO, corner: NONE, outgoing: 0 }; C], len: 0 };
 
     #[inline]
     pub(crate) fn points(&self) -> &[ClipPoint] {
@@ -68,12 +67,17 @@ impl Polygon {
     }
 
     /// Features of the reference and of the incident patch that make point `k`.
-    pub(crate) fn features(&self, k: usize, reference: &Patch, incident: &Patch) -> [FeatureId; 2] {
+    pub(crate) fn features<const N: usize>(
+        &self,
+        k: usize,
+        reference: &Patch<N>,
+        incident: &Patch<N>,
+    ) -> [FeatureId; 2] {
         let point = &self.points[k];
         if point.corner != NONE {
             return [FeatureId::face(reference.face), FeatureId::vertex(point.corner)];
         }
-        let before = self.points[(k + self.len - 1) % self.len].outgoing;
+        let before = self.points[if k == 0 { self.len - 1 } else { k - 1 }].outgoing;
         let edge_of = |tag: u32| reference.corners()[(tag & !REFERENCE) as usize].edge;
         match (before & REFERENCE != 0, point.outgoing & REFERENCE != 0) {
             (true, true) => {
@@ -88,38 +92,45 @@ impl Polygon {
 }
 
 /// Cuts `incident` (same frame) by the prism over the face `reference` along `out`, a direction out of the face.
-pub(crate) fn clip(reference: &Patch, incident: &Patch, out: DVec3) -> Polygon {
-    let mut polygon = Polygon::EMPTY;
+pub(crate) fn clip<const N: usize, const C: usize>(
+    reference: &Patch<N>,
+    incident: &Patch<N>,
+    out: DVec3,
+) -> Polygon<C> {
+    let (mut first, mut second) = (Polygon::EMPTY, Polygon::EMPTY);
     for corner in incident.corners() {
-        polygon.push(ClipPoint { position: corner.position, corner: corner.vertex, outgoing: corner.edge });
+        first.push(ClipPoint { position: corner.position, corner: corner.vertex, outgoing: corner.edge });
     }
+    let (mut from_polygon, mut to_polygon) = (&mut first, &mut second);
     let corners = reference.corners();
-    let mut next = Polygon::EMPTY;
-    for k in 0..corners.len() {
-        let (from, to) = (corners[k].position, corners[(k + 1) % corners.len()].position);
-        let m = (to - from).cross(out);
-        let offset = m.dot(from);
-        next.len = 0;
-        cut(&polygon, m, offset, k as u32 | REFERENCE, &mut next);
-        std::mem::swap(&mut polygon, &mut next);
-        if polygon.len == 0 {
+    for (k, corner) in corners.iter().enumerate() {
+        let next = corners.get(k + 1).unwrap_or(&corners[0]);
+        let m = (next.position - corner.position).cross(out);
+        let offset = m.dot(corner.position);
+        to_polygon.len = 0;
+        cut(from_polygon, m, offset, k as u32 | REFERENCE, to_polygon);
+        std::mem::swap(&mut from_polygon, &mut to_polygon);
+        if from_polygon.len == 0 {
             break;
         }
     }
-    polygon
+    *from_polygon
 }
 
-fn cut(polygon: &Polygon, m: DVec3, offset: f64, tag: u32, out: &mut Polygon) {
+fn cut<const C: usize>(polygon: &Polygon<C>, m: DVec3, offset: f64, tag: u32, out: &mut Polygon<C>) {
     let points = polygon.points();
     // A segment has one edge, a polygon as many as corners.
     let open = points.len() == 2 && !points.iter().any(|p| p.outgoing & REFERENCE != 0 && p.corner == NONE);
+    let mut h0 = m.dot(points[0].position) - offset;
+    let first = h0;
     for (i, here) in points.iter().enumerate() {
-        let there = &points[(i + 1) % points.len()];
-        let (h0, h1) = (m.dot(here.position) - offset, m.dot(there.position) - offset);
+        let last = i + 1 == points.len();
+        let there = if last { &points[0] } else { &points[i + 1] };
+        let h1 = if last { first } else { m.dot(there.position) - offset };
         if h0 <= 0.0 {
             out.push(*here);
         }
-        let crossing = (h0 <= 0.0) != (h1 <= 0.0) && points.len() > 1 && !(open && i == 1);
+        let crossing = (h0 <= 0.0) != (h1 <= 0.0) && points.len() > 1 && !(open && last);
         // A cut exactly through a kept end would repeat that end.
         let through_end = h0 == 0.0 || h1 == 0.0;
         if crossing && !through_end {
@@ -134,6 +145,7 @@ fn cut(polygon: &Polygon, m: DVec3, offset: f64, tag: u32, out: &mut Polygon) {
             // Leaving exactly at a corner: what follows lies on the reference side.
             out.points[out.len - 1].outgoing = tag;
         }
+        h0 = h1;
     }
 }
 
@@ -160,18 +172,21 @@ mod tests {
     #[test]
     fn clipping_squares_gives_their_intersection() {
         let reference = square(1.0, DVec3::ZERO, 0);
-        let shifted = clip(&reference, &square(1.0, DVec3::new(0.5, 0.25, 0.1), 1), DVec3::Z);
+        let shifted: Polygon = clip(&reference, &square(1.0, DVec3::new(0.5, 0.25, 0.1), 1), DVec3::Z);
         assert_eq!(shifted.points().len(), 4);
         assert!((area(shifted.points()) - 1.5 * 1.75).abs() < 1e-15);
-        assert_eq!(clip(&reference, &square(1.0, DVec3::ZERO, 1), DVec3::Z).points().len(), 4);
-        assert!(clip(&reference, &square(1.0, 3.0 * DVec3::X, 1), DVec3::Z).points().is_empty());
-        assert!((area(clip(&reference, &square(9.0, DVec3::ZERO, 1), DVec3::Z).points()) - 4.0).abs() < 1e-14);
+        let same: Polygon = clip(&reference, &square(1.0, DVec3::ZERO, 1), DVec3::Z);
+        assert_eq!(same.points().len(), 4);
+        let far: Polygon = clip(&reference, &square(1.0, 3.0 * DVec3::X, 1), DVec3::Z);
+        assert!(far.points().is_empty());
+        let large: Polygon = clip(&reference, &square(9.0, DVec3::ZERO, 1), DVec3::Z);
+        assert!((area(large.points()) - 4.0).abs() < 1e-14);
         // A diamond in the square: an octagon.
         let mut diamond = Patch::new(DVec3::Z, 2);
         for (k, p) in [DVec3::X, DVec3::Y, DVec3::NEG_X, DVec3::NEG_Y].into_iter().enumerate() {
             diamond.push(1.5 * p, k as u32, k as u32);
         }
-        let octagon = clip(&reference, &diamond, DVec3::Z);
+        let octagon: Polygon = clip(&reference, &diamond, DVec3::Z);
         assert_eq!(octagon.points().len(), 8);
         assert!((area(octagon.points()) - (4.0 - 4.0 * 0.125)).abs() < 1e-14);
     }
@@ -182,19 +197,20 @@ mod tests {
         let mut segment = Patch::new(DVec3::Z, 0);
         segment.push(DVec3::new(-3.0, 0.5, 0.2), 0, 0);
         segment.push(DVec3::new(3.0, 0.5, 0.2), 1, 0);
-        let cut = clip(&reference, &segment, DVec3::Z);
+        let cut: Polygon = clip(&reference, &segment, DVec3::Z);
         let xs: Vec<f64> = cut.points().iter().map(|p| p.position.x).collect();
         assert_eq!(xs, [-1.0, 1.0]);
         let mut point = Patch::new(DVec3::Z, 0);
         point.push(DVec3::new(0.2, 0.2, 0.0), 0, 0);
-        assert_eq!(clip(&reference, &point, DVec3::Z).points().len(), 1);
+        let kept: Polygon = clip(&reference, &point, DVec3::Z);
+        assert_eq!(kept.points().len(), 1);
     }
 
     #[test]
     fn names_tell_what_crosses_what() {
         let reference = square(1.0, DVec3::ZERO, 7);
         let incident = square(1.0, DVec3::new(0.5, 0.25, 0.1), 8);
-        let polygon = clip(&reference, &incident, DVec3::Z);
+        let polygon: Polygon = clip(&reference, &incident, DVec3::Z);
         let mut names: Vec<[FeatureId; 2]> =
             (0..4).map(|k| polygon.features(k, &reference, &incident)).collect();
         names.sort_unstable();

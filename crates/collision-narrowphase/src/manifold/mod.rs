@@ -4,7 +4,7 @@ mod clip;
 mod patch;
 mod reduce;
 
-pub(crate) use clip::clip;
+pub(crate) use clip::{Polygon, clip};
 pub(crate) use patch::Patch;
 pub(crate) use reduce::Reducer;
 
@@ -24,16 +24,31 @@ pub(crate) fn patch_manifold(
     margin: f64,
     scale: f64,
 ) -> Manifold {
+    sized_manifold::<{ patch::MAX }, { 2 * patch::MAX }, { 2 * patch::MAX + 2 }>(
+        patch_a, patch_b, closest, features, margin, scale,
+    )
+}
+
+/// The same for patches of up to N corners: C ≥ 2 N points when clipped, R ≥ C + 2 contacts. Small ones, as boxes
+/// need, spare most of the time that clearing and copying large ones takes.
+pub(crate) fn sized_manifold<const N: usize, const C: usize, const R: usize>(
+    patch_a: &Patch<N>,
+    patch_b: &Patch<N>,
+    closest: &Separation,
+    features: [FeatureId; 2],
+    margin: f64,
+    scale: f64,
+) -> Manifold {
     let normal = closest.normal;
-    let mut reducer = Reducer::new(normal, scale);
+    let mut reducer: Reducer<R> = Reducer::new(normal, scale);
     let (facing_a, facing_b) = (-patch_a.normal.dot(normal), patch_b.normal.dot(normal));
     // The better aligned face clips the other; ties go to A so that the choice does not flicker.
     let by_a = patch_a.is_face() && (!patch_b.is_face() || facing_a + 1e-6 >= facing_b);
     let (reference, incident) = if by_a { (patch_a, patch_b) } else { (patch_b, patch_a) };
     let steep = 0.05;
-    let usable = |p: &Patch, facing: f64| !p.is_face() || facing > steep;
+    let usable = |p: &Patch<N>, facing: f64| !p.is_face() || facing > steep;
     if reference.is_face() && usable(patch_a, facing_a) && usable(patch_b, facing_b) {
-        let polygon = clip(reference, incident, if by_a { -normal } else { normal });
+        let polygon: Polygon<C> = clip(reference, incident, if by_a { -normal } else { normal });
         let offset = reference.normal.dot(reference.corners()[0].position);
         let slope = reference.normal.dot(normal);
         for (k, point) in polygon.points().iter().enumerate() {
@@ -65,7 +80,13 @@ pub(crate) fn patch_manifold(
 }
 
 /// Two nearly parallel segments touch at both ends of their overlap.
-fn segments(a: [DVec3; 2], b: [DVec3; 2], closest: &Separation, margin: f64, reducer: &mut Reducer) {
+fn segments<const R: usize>(
+    a: [DVec3; 2],
+    b: [DVec3; 2],
+    closest: &Separation,
+    margin: f64,
+    reducer: &mut Reducer<R>,
+) {
     let n = closest.normal;
     let [da, db] = [a[1] - a[0], b[1] - b[0]].map(|d| tangential(d, n));
     let (la, lb) = (da.length(), db.length());
@@ -93,7 +114,7 @@ fn segments(a: [DVec3; 2], b: [DVec3; 2], closest: &Separation, margin: f64, red
 }
 
 /// The same patch in another frame.
-pub(crate) fn moved(patch: &Patch, frame: &Frame) -> Patch {
+pub(crate) fn moved<const N: usize>(patch: &Patch<N>, frame: &Frame) -> Patch<N> {
     let mut copy = *patch;
     copy.normal = frame.vector(patch.normal);
     for corner in copy.corners_mut() {

@@ -16,10 +16,13 @@ impl Corner {
     pub(crate) const EMPTY: Self = Self { position: DVec3::ZERO, vertex: 0, edge: 0 };
 }
 
+/// Faces with more corners contribute this many, evenly spread.
+pub(crate) const MAX: usize = 32;
+
 /// A convex polygon counter-clockwise about `normal`, or a segment, or a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Patch {
-    corners: [Corner; Self::MAX],
+pub(crate) struct Patch<const N: usize = MAX> {
+    corners: [Corner; N],
     len: usize,
     /// Outward unit normal of the face; for a segment or a point, the direction asked for.
     pub(crate) normal: DVec3,
@@ -27,12 +30,9 @@ pub(crate) struct Patch {
     pub(crate) face: u32,
 }
 
-impl Patch {
-    /// Faces with more corners contribute this many, evenly spread.
-    pub(crate) const MAX: usize = 32;
-
+impl<const N: usize> Patch<N> {
     pub(crate) fn new(normal: DVec3, face: u32) -> Self {
-        Self { corners: [Corner::EMPTY; Self::MAX], len: 0, normal, face }
+        Self { corners: [Corner::EMPTY; N], len: 0, normal, face }
     }
 
     pub(crate) fn push(&mut self, position: DVec3, vertex: u32, edge: u32) {
@@ -57,17 +57,6 @@ impl Patch {
         self.len >= 3
     }
 
-    /// A face of a polyhedron, in its frame.
-    pub(crate) fn of_face(polyhedron: &Polyhedron, face: u32) -> Self {
-        let mut patch = Self::new(polyhedron.faces()[face as usize].normal, face);
-        let sides = polyhedron.sides(face);
-        let stride = sides.len().div_ceil(Self::MAX).max(1);
-        for side in sides.iter().step_by(stride) {
-            patch.push(polyhedron.position(side.corner), side.corner, side.edge);
-        }
-        patch
-    }
-
     /// The face of a box that faces `direction`, with the corners and faces numbered as those of
     /// [`Polyhedron::cuboid`]. Edge 4k + b runs along axis k, b telling the signs of the next two axes.
     pub(crate) fn of_cuboid(half: DVec3, direction: DVec3) -> Self {
@@ -88,7 +77,7 @@ impl Patch {
         let signs = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
         for k in 0..4 {
             let (su, sv) = signs[if positive { k } else { 3 - k }];
-            let (nu, _) = signs[if positive { (k + 1) % 4 } else { (6 - k) % 4 }];
+            let (nu, _) = signs[if positive { (k + 1) & 3 } else { (6 - k) & 3 }];
             let mut position = half * normal;
             (position[u], position[v]) = (half[u] * su, half[v] * sv);
             let bit = |x: f64| u32::from(x > 0.0);
@@ -100,6 +89,19 @@ impl Patch {
                 4 * v as u32 + 2 * bit(normal[axis]) + bit(su)
             };
             patch.push(position, vertex, edge);
+        }
+        patch
+    }
+}
+
+impl Patch {
+    /// A face of a polyhedron, in its frame.
+    pub(crate) fn of_face(polyhedron: &Polyhedron, face: u32) -> Self {
+        let mut patch = Self::new(polyhedron.faces()[face as usize].normal, face);
+        let sides = polyhedron.sides(face);
+        let stride = sides.len().div_ceil(MAX).max(1);
+        for side in sides.iter().step_by(stride) {
+            patch.push(polyhedron.position(side.corner), side.corner, side.edge);
         }
         patch
     }

@@ -25,27 +25,25 @@
 //! # Tested by
 //! `four_corners_of_a_many_sided_patch_remain`, `duplicates_and_lines_reduce_further`
 
-use super::tangential;
+use super::{patch::MAX, tangential};
 use sim_math::glam::DVec3;
 use sim_traits::{ContactPoint, Manifold};
 
-const CAPACITY: usize = 2 * super::Patch::MAX + 1;
-
 /// Collects contacts of one normal and keeps four.
 #[derive(Debug)]
-pub(crate) struct Reducer {
+pub(crate) struct Reducer<const C: usize = { 2 * MAX + 2 }> {
     normal: DVec3,
     merge: f64,
-    points: [ContactPoint; CAPACITY],
+    points: [ContactPoint; C],
     len: usize,
     deepest: f64,
 }
 
-impl Reducer {
+impl<const C: usize> Reducer<C> {
     /// Points of A nearer than a millionth of `scale` (metres) to each other count as one.
     pub(crate) fn new(normal: DVec3, scale: f64) -> Self {
         let merge = 1e-12 * scale * scale;
-        Self { normal, merge, points: [ContactPoint::default(); CAPACITY], len: 0, deepest: f64::INFINITY }
+        Self { normal, merge, points: [ContactPoint::default(); C], len: 0, deepest: f64::INFINITY }
     }
 
     /// Separation of the deepest point so far; infinite if there is none.
@@ -136,7 +134,7 @@ mod tests {
 
     #[test]
     fn four_corners_of_a_many_sided_patch_remain() {
-        let mut reducer = Reducer::new(DVec3::Z, 1.0);
+        let mut reducer: Reducer = Reducer::new(DVec3::Z, 1.0);
         for k in 0..32 {
             let (s, c) = ops::sin_cos(f64::from(k) * std::f64::consts::TAU / 32.0);
             reducer.push(contact(DVec3::new(c, s, 0.0), 1e-3 * s));
@@ -154,12 +152,12 @@ mod tests {
 
     #[test]
     fn duplicates_and_lines_reduce_further() {
-        let mut line = Reducer::new(DVec3::Z, 1.0);
+        let mut line: Reducer = Reducer::new(DVec3::Z, 1.0);
         for k in 0..9 {
             line.push(contact(DVec3::X * f64::from(k), 0.0));
         }
         assert_eq!(line.finish().points().len(), 2);
-        let mut same = Reducer::new(DVec3::Z, 1.0);
+        let mut same: Reducer = Reducer::new(DVec3::Z, 1.0);
         for _ in 0..9 {
             same.push(contact(DVec3::ONE, -0.1));
         }

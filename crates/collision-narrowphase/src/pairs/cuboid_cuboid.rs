@@ -31,7 +31,7 @@
 use crate::{
     closest::segment_segment,
     gjk::{Core, Cores},
-    manifold::{Patch, patch_manifold},
+    manifold::{Patch, sized_manifold},
     relative::Frame,
 };
 use sim_math::{Pose, glam::DVec3};
@@ -180,7 +180,7 @@ fn face_manifold(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes, margin: f64)
         point_b: DVec3::ZERO,
     };
     let size = ha.max_element() + hb.max_element();
-    patch_manifold(&patch_a, &patch_b, &nothing, [FeatureId::NONE; 2], margin, size)
+    sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &nothing, [FeatureId::NONE; 2], margin, size)
 }
 
 /// Contacts of two boxes up to `margin` metres apart along the best axis: at most four, with stable names.
@@ -201,7 +201,7 @@ pub fn cuboid_cuboid_manifold(a: &Cuboid, b: &Cuboid, a_from_b: &Pose, margin: f
             let (closest, features) = edge_contact(ha, hb, &frame, &found, i, j)?;
             let patch_a = Patch::of_cuboid(ha, found.out);
             let patch_b = crate::manifold::moved(&Patch::of_cuboid(hb, frame.back(-found.out)), &frame);
-            patch_manifold(&patch_a, &patch_b, &closest, features, margin, size)
+            sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &closest, features, margin, size)
         }
         _ => face_manifold(ha, hb, &frame, &found, margin),
     };

@@ -46,7 +46,7 @@ pub fn convex_half_space(a: &Shape, b: &HalfSpace, a_from_b: &Pose) -> Option<Se
 pub fn half_space_manifold(a: &Shape, b: &HalfSpace, a_from_b: &Pose, margin: f64) -> Option<Manifold> {
     let closest = convex_half_space(a, b, a_from_b)?;
     let normal = closest.normal;
-    let mut reducer = Reducer::new(normal, a.bounding_radius());
+    let mut reducer: Reducer = Reducer::new(normal, a.bounding_radius());
     if closest.distance <= margin {
         for corner in Patch::of_shape(a, -normal).corners() {
             let separation = normal.dot(corner.position - a_from_b.translation);

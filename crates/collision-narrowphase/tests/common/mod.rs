@@ -10,18 +10,18 @@ use sim_math::{
 use sim_traits::{FeatureId, PairCache};
 
 /// Number of cases: `base` in CI, times the environment variable `TUMBLESTONE_SOAK` in a long run.
-pub fn soaked(base: u64) -> u64 {
+pub(crate) fn soaked(base: u64) -> u64 {
     base * std::env::var("TUMBLESTONE_SOAK").ok().and_then(|v| v.parse::<u64>().ok()).unwrap_or(1)
 }
 
 /// Fixed seeds in CI; the soak may ask for fresh ones by `TUMBLESTONE_SEED`.
-pub fn seeded(seed: u64) -> SplitMix64 {
+pub(crate) fn seeded(seed: u64) -> SplitMix64 {
     let fresh = std::env::var("TUMBLESTONE_SEED").ok().and_then(|v| v.parse::<u64>().ok()).unwrap_or(0);
     SplitMix64(seed ^ fresh.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 /// Shapes in sizes from 1 mm to 100 m, slivers of aspect 1e4 among them.
-pub fn pool() -> Vec<Polyhedron> {
+pub(crate) fn pool() -> Vec<Polyhedron> {
     let mut pool = Vec::new();
     for size in [1.0, 1e-3, 100.0] {
         let half = |x: f64, y: f64, z: f64| Polyhedron::cuboid(size * DVec3::new(x, y, z)).unwrap();
@@ -45,7 +45,7 @@ pub fn pool() -> Vec<Polyhedron> {
 }
 
 /// Larger shapes, for fewer cases.
-pub fn large_pool() -> Vec<Polyhedron> {
+pub(crate) fn large_pool() -> Vec<Polyhedron> {
     vec![
         Polyhedron::random(64, 7).unwrap(),
         Polyhedron::icosphere(1.0, 1).unwrap(),
@@ -57,7 +57,7 @@ pub fn large_pool() -> Vec<Polyhedron> {
     ]
 }
 
-pub fn squash(p: &Polyhedron, by: DVec3) -> Polyhedron {
+pub(crate) fn squash(p: &Polyhedron, by: DVec3) -> Polyhedron {
     let points: Vec<DVec3> = p.vertices().iter().map(|v| v.position * by).collect();
     Polyhedron::hull(&points).unwrap()
 }
@@ -114,7 +114,7 @@ fn align(from: DVec3, onto: DVec3, random: &mut SplitMix64) -> DQuat {
 }
 
 /// A pose of B in A that is likely to be degenerate. The case's name comes with it, for messages.
-pub fn hostile_pose(a: &Polyhedron, b: &Polyhedron, random: &mut SplitMix64) -> (&'static str, Pose) {
+pub(crate) fn hostile_pose(a: &Polyhedron, b: &Polyhedron, random: &mut SplitMix64) -> (&'static str, Pose) {
     let size = a.extent() + b.extent();
     let small = a.extent().min(b.extent());
     let (name, mut pose) = match random.below(9) {
@@ -175,7 +175,7 @@ pub fn hostile_pose(a: &Polyhedron, b: &Polyhedron, random: &mut SplitMix64) -> 
 }
 
 /// A cache as a stale one might be: any features at all.
-pub fn random_cache(a: &Polyhedron, b: &Polyhedron, random: &mut SplitMix64) -> PairCache {
+pub(crate) fn random_cache(a: &Polyhedron, b: &Polyhedron, random: &mut SplitMix64) -> PairCache {
     let mut feature = |p: &Polyhedron| match random.below(3) {
         0 => FeatureId::vertex(random.below(p.vertices().len()) as u32),
         1 => FeatureId::edge(random.below(p.edges().len()) as u32),
