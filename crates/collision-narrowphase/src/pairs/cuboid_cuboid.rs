@@ -31,7 +31,8 @@
 use crate::{
     closest::segment_segment,
     gjk::{Core, Cores},
-    manifold::{Patch, sized_manifold},
+    manifold::{Patch, moved, sized_manifold},
+    pairs::cuboid_faces::face_contacts,
     relative::Frame,
 };
 use sim_math::{Pose, glam::DVec3};
@@ -170,17 +171,36 @@ fn edge_contact(
     Some((Separation { distance, normal, point_a, point_b: point_a - distance * normal }, features))
 }
 
+/// Contacts along a face axis; along an edge axis, of the faces that face each other.
 fn face_manifold(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes, margin: f64) -> Manifold {
-    let patch_a = Patch::of_cuboid(ha, found.out);
-    let patch_b = crate::manifold::moved(&Patch::of_cuboid(hb, frame.back(-found.out)), frame);
-    let nothing = Separation {
-        distance: f64::INFINITY,
-        normal: -found.out,
-        point_a: DVec3::ZERO,
-        point_b: DVec3::ZERO,
-    };
-    let size = ha.max_element() + hb.max_element();
-    sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &nothing, [FeatureId::NONE; 2], margin, size)
+    let mut manifold = Manifold::new(-found.out);
+    match found.best {
+        Best::FaceA(i) => {
+            let sign = 1.0_f64.copysign(found.out[i]);
+            for point in face_contacts(ha, hb, frame, i, sign, margin).in_a(true, frame) {
+                manifold.push(point);
+            }
+        }
+        Best::FaceB(j) => {
+            let sign = -1.0_f64.copysign(frame.back(found.out)[j]);
+            for point in face_contacts(hb, ha, &frame.inverse(), j, sign, margin).in_a(false, frame) {
+                manifold.push(point);
+            }
+        }
+        Best::Edges(..) => {
+            let patch_a = Patch::of_cuboid(ha, found.out);
+            let patch_b = moved(&Patch::of_cuboid(hb, frame.back(-found.out)), frame);
+            let (none, size) = ([FeatureId::NONE; 2], ha.max_element() + hb.max_element());
+            let nothing = Separation {
+                distance: f64::INFINITY,
+                normal: -found.out,
+                point_a: DVec3::ZERO,
+                point_b: DVec3::ZERO,
+            };
+            return sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &nothing, none, margin, size);
+        }
+    }
+    manifold
 }
 
 /// Contacts of two boxes up to `margin` metres apart along the best axis: at most four, with stable names.
@@ -200,7 +220,7 @@ pub fn cuboid_cuboid_manifold(a: &Cuboid, b: &Cuboid, a_from_b: &Pose, margin: f
         Best::Edges(i, j) => {
             let (closest, features) = edge_contact(ha, hb, &frame, &found, i, j)?;
             let patch_a = Patch::of_cuboid(ha, found.out);
-            let patch_b = crate::manifold::moved(&Patch::of_cuboid(hb, frame.back(-found.out)), &frame);
+            let patch_b = moved(&Patch::of_cuboid(hb, frame.back(-found.out)), &frame);
             sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &closest, features, margin, size)
         }
         _ => face_manifold(ha, hb, &frame, &found, margin),

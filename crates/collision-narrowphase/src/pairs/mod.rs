@@ -3,6 +3,7 @@
 
 mod capsule_capsule;
 pub mod cuboid_cuboid;
+mod cuboid_faces;
 pub mod frustum_frustum;
 mod half_space;
 mod sphere;
