@@ -8,9 +8,7 @@ use crate::{
     vclip,
 };
 use sim_math::Pose;
-use sim_traits::{
-    Chain, FeatureId, Manifold, NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape,
-};
+use sim_traits::{Chain, FeatureId, Manifold, NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape};
 
 /// V-Clip for two polyhedra, with depth from separating axes or EPA.
 #[derive(Debug, Clone, Copy, Default)]

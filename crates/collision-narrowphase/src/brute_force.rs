@@ -25,7 +25,12 @@
 //! # Tested by
 //! `tests/hostile.rs`
 
-use crate::{Polyhedron, closest::{interior, point_segment, refine_crossing, segment_segment}, relative::Frame, sat, witness};
+use crate::{
+    Polyhedron,
+    closest::{interior, point_segment, refine_crossing, segment_segment},
+    relative::Frame,
+    sat, witness,
+};
 use sim_math::glam::DVec3;
 use sim_traits::{FeatureId, Separation};
 
@@ -38,19 +43,13 @@ pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separat
         return witness::penetration(a, b, a_from_b, &axis);
     }
     let (point_a, point_b, features) = closest_features(a, b, a_from_b);
-    let features = [
-        lowered(a, features[0], point_a),
-        lowered(b, features[1], a_from_b.point_back(point_b)),
-    ];
+    let features = [lowered(a, features[0], point_a), lowered(b, features[1], a_from_b.point_back(point_b))];
     let gap = point_a - point_b;
     // An axis along which the gap is as wide as the distance has a better normal than two points can give.
     if axis.separation >= gap.length() - 1e-14 * (a.extent() + b.extent()) {
         let (normal, distance) = (axis.normal, axis.separation);
         let (middle, half) = (0.5 * (point_a + point_b), 0.5 * distance * normal);
-        return (
-            Separation { distance, normal, point_a: middle + half, point_b: middle - half },
-            features,
-        );
+        return (Separation { distance, normal, point_a: middle + half, point_b: middle - half }, features);
     }
     let crossing = crossing_edges(a, b, a_from_b, point_a, point_b, features);
     if let Some((normal, distance)) = crossing.and_then(|(u1, u2)| refine_crossing(u1, u2, gap)) {

@@ -118,8 +118,7 @@ impl Walk<'_> {
     fn state(&self, [fa, fb]: [FeatureId; 2]) -> Move {
         let flip = fa.dimension() > fb.dimension();
         let inverse = self.frame.inverse();
-        let (p, q, q_from_p) =
-            if flip { (self.b, self.a, &self.frame) } else { (self.a, self.b, &inverse) };
+        let (p, q, q_from_p) = if flip { (self.b, self.a, &self.frame) } else { (self.a, self.b, &inverse) };
         let (low, high) = if flip { (fb, fa) } else { (fa, fb) };
         let (i, j) = (low.index(), high.index());
         let found = match (low.dimension(), high.dimension()) {

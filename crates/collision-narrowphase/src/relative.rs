@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error("matrix is not a rotation: RᵀR differs from the identity by {deviation}, determinant {determinant}")]
 pub struct NotRotation {
-    /// Largest entry of |RᵀR − 1|.
+    /// Largest entry of Rᵀ R − 1 by magnitude.
     pub deviation: f64,
     /// Determinant, 1 for a rotation.
     pub determinant: f64,

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! # Cost
-//! O(F_A + F_B) support queries and O(E_A E_B) sign tests. No allocation.
+//! One support query per face and one sign test per pair of edges. No allocation.
 //!
 //! # Numerics
 //! An edge axis that would win is re-measured by the support functions, so rounding in the sign tests cannot

@@ -94,8 +94,7 @@ pub fn track(a: &Polyhedron, b: &Polyhedron, a_from_b: &Pose, features: [Feature
     let gap = point_a - point_b;
     let normal = if normal == DVec3::ZERO { gap.try_normalize()? } else { normal };
     let flare = 1e-9 * (a.extent() + b.extent());
-    let valid =
-        in_region(a, fa, point_b, flare) && in_region(b, fb, frame.point_back(point_a), flare);
+    let valid = in_region(a, fa, point_b, flare) && in_region(b, fb, frame.point_back(point_a), flare);
     let contact = ContactPoint { point_a, point_b, separation: gap.dot(normal), features };
     Some(Tracked { contact, normal, valid })
 }

@@ -95,7 +95,8 @@ fn deepest(
     let p_from_q = q_from_p.inverse();
     for spoke in q.spokes(vertex) {
         for incident in q.edges()[spoke.edge as usize].faces {
-            let polygon: Polygon = clip(&reference, &moved(&Patch::of_face(q, incident), &p_from_q), plane.normal);
+            let polygon: Polygon =
+                clip(&reference, &moved(&Patch::of_face(q, incident), &p_from_q), plane.normal);
             for point in polygon.points() {
                 let height = plane.height(point.position);
                 if height < best.2 {

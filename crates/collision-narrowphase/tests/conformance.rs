@@ -1,4 +1,6 @@
 //! Every adapter passes the conformance kit of the seam.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
 
 use collision_narrowphase::{
     Analytic, BruteForce, Gjk, LinCanny, Polyhedron, VClip, default_chain,

@@ -1,5 +1,6 @@
 //! Hostile pairs: every algorithm gives the brute-force answer, never cycles, never panics.
-#![allow(clippy::float_cmp, reason = "tests state exact results on purpose")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
 
 mod common;
 
@@ -16,8 +17,15 @@ use common::{hostile_pose, large_pool, pool, random_cache, seeded, soaked};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{NarrowPhaseError, PairCache, Separation};
 
-/// The answer against brute force: distance apart, depth and direction in overlap.
-fn agrees(a: &Polyhedron, b: &Polyhedron, pose: &Pose, found: &Separation, rounding: f64) -> Result<(), String> {
+/// The answer against brute force: distance apart, depth and direction in overlap. `direction` is the allowed error of
+/// the gap along the normal relative to the size; what minimises a distance knows its direction only to half the digits.
+fn agrees(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    pose: &Pose,
+    found: &Separation,
+    direction: f64,
+) -> Result<(), String> {
     let frame = Frame::from_pose(pose);
     let size = a.extent() + b.extent();
     let (truth, _) = brute_force(a, b, &frame);
@@ -31,8 +39,8 @@ fn agrees(a: &Polyhedron, b: &Polyhedron, pose: &Pose, found: &Separation, round
     // Coordinates carry 1e-16 of the scale and pass some dozen operations, so the direction of a short gap has few digits
     // whatever the algorithm; GJK's, which watches squares, fewer.
     let gap = gap_along(a, b, &frame, -found.normal);
-    let blur = if found.distance > 1e-10 * size { rounding * size / found.distance } else { 0.0 };
-    if (gap - found.distance).abs() > (1e-9 + blur) * size {
+    let blur = if found.distance > 1e-10 * size { 4e-14 * size / found.distance } else { 0.0 };
+    if (gap - found.distance).abs() > direction * (1.0 + 1e9 * blur) * size {
         return Err(format!("gap along the normal is {gap:e}, not {:e}", found.distance));
     }
     let error = (found.point_a - found.point_b - found.distance * found.normal).length();
@@ -60,7 +68,7 @@ fn gjk_and_epa_equal_brute_force_on_hostile_pairs() {
         let (kind, pose) = hostile_pose(a, b, &mut random);
         let guess = if random.below(2) == 0 { DVec3::ZERO } else { random.unit_vec3() };
         let found = gjk_polyhedra(a, b, &Frame::from_pose(&pose), guess);
-        if let Err(message) = found.ok_or("none".into()).and_then(|f| agrees(a, b, &pose, &f, 1e-12)) {
+        if let Err(message) = found.ok_or("none".into()).and_then(|f| agrees(a, b, &pose, &f, 1e-7)) {
             panic!("case {case}, {kind}, shapes {i} {j}, {pose:?}, guess {guess}: {message} {found:?}");
         }
     }
@@ -76,12 +84,13 @@ fn lin_canny_equals_brute_force_apart_and_refuses_overlap() {
         let (i, j) = (random.below(shapes.len()), random.below(shapes.len()));
         let (a, b) = (&shapes[i], &shapes[j]);
         let (kind, pose) = hostile_pose(a, b, &mut random);
-        let mut cache = if random.below(2) == 0 { PairCache::default() } else { random_cache(a, b, &mut random) };
+        let mut cache =
+            if random.below(2) == 0 { PairCache::default() } else { random_cache(a, b, &mut random) };
         let result = match lin_canny(a, b, &pose, &mut cache) {
             Ok(found) => {
                 apart += 1;
                 remedies += found.remedies;
-                agrees(a, b, &pose, &found.separation, 4e-14)
+                agrees(a, b, &pose, &found.separation, 1e-7)
             }
             Err(NarrowPhaseError::Overlapping { .. }) => {
                 refused += 1;
@@ -110,7 +119,7 @@ fn run(shapes: &[Polyhedron], seed: u64, cases: u64) -> (u64, u32) {
             if random.below(2) == 0 { PairCache::default() } else { random_cache(a, b, &mut random) };
         let start = cache;
         let found: Closest = vclip(a, b, &pose, &mut cache).unwrap();
-        if let Err(message) = agrees(a, b, &pose, &found.separation, 4e-14) {
+        if let Err(message) = agrees(a, b, &pose, &found.separation, 1e-9) {
             panic!(
                 "case {case} of seed {seed}, {kind}, shapes {i} {j}, {pose:?}, from {start:?}: {message} {found:?}"
             );

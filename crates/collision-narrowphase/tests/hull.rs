@@ -1,5 +1,6 @@
 //! Polyhedra and hulls: what is built is closed, convex, complete; what cannot be built is an error.
-#![allow(clippy::float_cmp, reason = "tests state exact results on purpose")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
 
 use collision_narrowphase::{Polyhedron, PolyhedronError, polyhedron::torus};
 use sim_math::{

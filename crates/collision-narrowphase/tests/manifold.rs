@@ -1,5 +1,6 @@
 //! Contact manifolds: patches, reduction, stable names.
-#![allow(clippy::float_cmp, reason = "tests state exact results on purpose")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
 
 use collision_narrowphase::{
     Analytic, BruteForce, Gjk, LinCanny, Polyhedron, VClip, default_chain,
@@ -37,9 +38,12 @@ fn area(m: &Manifold) -> f64 {
 #[test]
 fn a_box_on_a_box_has_four_points_that_span_the_patch() {
     let half = DVec3::new(0.5, 0.4, 0.3);
-    let (cuboid, ground) = (Shape::from(Cuboid::new(half).unwrap()), Shape::from(Cuboid::new(DVec3::ONE).unwrap()));
-    let (poly, base) =
-        (Shape::from(Polyhedron::cuboid(half).unwrap()), Shape::from(Polyhedron::cuboid(DVec3::ONE).unwrap()));
+    let (cuboid, ground) =
+        (Shape::from(Cuboid::new(half).unwrap()), Shape::from(Cuboid::new(DVec3::ONE).unwrap()));
+    let (poly, base) = (
+        Shape::from(Polyhedron::cuboid(half).unwrap()),
+        Shape::from(Polyhedron::cuboid(DVec3::ONE).unwrap()),
+    );
     for gap in [0.01, 0.0, -0.02] {
         for yaw in [0.0, 0.3, 1.2] {
             let pose = Pose::new(DVec3::new(0.1, 0.2, 1.3 + gap), DQuat::from_rotation_z(yaw));
@@ -187,9 +191,8 @@ fn a_plane_feature_gives_the_normal_and_crossed_edges_their_common_one() {
 #[test]
 fn names_stay_while_boxes_slide_and_turn() {
     let cube = Cuboid::new(DVec3::splat(0.5)).unwrap();
-    let pose = |k: f64| {
-        Pose::new(DVec3::new(0.1 + 1e-4 * k, 0.05, 0.999), DQuat::from_rotation_z(0.01 + 1e-4 * k))
-    };
+    let pose =
+        |k: f64| Pose::new(DVec3::new(0.1 + 1e-4 * k, 0.05, 0.999), DQuat::from_rotation_z(0.01 + 1e-4 * k));
     let names = |k: f64| {
         let m = cuboid_cuboid_manifold(&cube, &cube, &pose(k), 0.02).unwrap();
         let mut names: Vec<[FeatureId; 2]> = m.points().iter().map(|p| p.features).collect();

@@ -1,5 +1,6 @@
 //! Voronoi regions, contact tracking, and what closest features say about a pair.
-#![allow(clippy::float_cmp, reason = "tests state exact results on purpose")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
 
 use collision_narrowphase::{
     Polyhedron, VClip,
@@ -47,9 +48,8 @@ fn voronoi_regions_tile_the_outside_and_name_the_nearest_feature() {
                 continue;
             }
             let nearest = all.iter().map(|f| distance_to(&p, *f, x)).fold(f64::INFINITY, f64::min);
-            let above = |f: &&FeatureId| {
-                f.dimension() != Some(2) || p.faces()[f.index() as usize].height(x) > 0.0
-            };
+            let above =
+                |f: &&FeatureId| f.dimension() != Some(2) || p.faces()[f.index() as usize].height(x) > 0.0;
             let mine: Vec<FeatureId> =
                 all.iter().filter(above).filter(|f| in_region(&p, **f, x, 1e-12)).copied().collect();
             assert!(!mine.is_empty());
@@ -104,7 +104,8 @@ fn normals_and_features_are_consistent_for_every_kind_of_contact() {
         // Crossed edges: the common normal of both. B stands on an edge, turned about the vertical.
         let on_edge = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_4);
         let q = DQuat::from_rotation_z(0.5) * on_edge;
-        let roof = Polyhedron::hull(&cube.vertices().iter().map(|v| on_edge * v.position).collect::<Vec<_>>());
+        let roof =
+            Polyhedron::hull(&cube.vertices().iter().map(|v| on_edge * v.position).collect::<Vec<_>>());
         let roof = roof.unwrap();
         let above = Pose::new(DVec3::new(0.1, 0.05, 2.0 * 2.0_f64.sqrt() + d), q);
         let found = vclip(&roof, &cube, &above, &mut PairCache::default()).unwrap();
@@ -139,8 +140,10 @@ fn results_do_not_depend_on_a_common_motion() {
     let mut random = SplitMix64(9);
     let (a, b) = (Polyhedron::random(20, 1).unwrap(), Polyhedron::dodecahedron(0.5).unwrap());
     for _ in 0..2000 {
-        let (pose_a, pose_b) =
-            (Pose::new(random.vec3(2.0), random.unit_quat()), Pose::new(random.vec3(2.0), random.unit_quat()));
+        let (pose_a, pose_b) = (
+            Pose::new(random.vec3(2.0), random.unit_quat()),
+            Pose::new(random.vec3(2.0), random.unit_quat()),
+        );
         let common = Pose::new(random.vec3(5.0), random.unit_quat());
         let one = vclip(&a, &b, &pose_a.inverse_mul(&pose_b), &mut PairCache::default()).unwrap();
         let moved = (common * pose_a).inverse_mul(&(common * pose_b));

@@ -82,9 +82,9 @@ pub(super) fn closest(cores: &Cores<'_>, start: DVec3, touch: f64) -> (Separatio
         }
         // Keep the corners that carry the closest point.
         let mut kept = 0;
-        for i in 0..=len {
-            if found.weights[i] > 0.0 {
-                (simplex[kept], weights[kept]) = (candidate[i], found.weights[i]);
+        for (corner, weight) in candidate[..=len].iter().zip(found.weights) {
+            if weight > 0.0 {
+                (simplex[kept], weights[kept]) = (*corner, weight);
                 kept += 1;
             }
         }

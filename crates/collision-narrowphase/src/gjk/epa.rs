@@ -30,6 +30,7 @@
 
 use super::{
     core::{Cores, Difference},
+    distance,
     polish::polish,
     simplex,
 };
@@ -93,7 +94,8 @@ fn smooth(cores: &Cores<'_>, start: DVec3) -> Option<Separation> {
             && found.squared.sqrt() < best.0
         {
             let [u, v, w, _] = found.weights;
-            let mix = |f: fn(&Difference) -> DVec3| u * f(&corners[0]) + v * f(&corners[1]) + w * f(&corners[2]);
+            let mix =
+                |f: fn(&Difference) -> DVec3| u * f(&corners[0]) + v * f(&corners[1]) + w * f(&corners[2]);
             best = (found.squared.sqrt(), mix(|p| p.a), mix(|p| p.b));
         }
     }
@@ -115,9 +117,9 @@ pub(crate) fn polyhedra(
     frame: &crate::relative::Frame,
 ) -> Option<Separation> {
     let cores = Cores::new(super::Core::polyhedron(a), super::Core::polyhedron(b), *frame);
-    let nothing =
-        Separation { distance: 0.0, normal: DVec3::Z, point_a: DVec3::ZERO, point_b: DVec3::ZERO };
-    depth(&cores, &nothing)
+    let direction = a.center() - frame.point(b.center());
+    let (closest, _) = distance::closest(&cores, direction, 1e-10 * cores.size());
+    depth(&cores, &closest)
 }
 
 /// A tetrahedron of support points, or the answer if the difference is flat: no volume, no depth.
@@ -191,9 +193,9 @@ impl Polytope {
         let longest = (b - a).length_squared().max((c - a).length_squared());
         // A sliver closes the surface but has no direction to search in.
         let (normal, offset) = if cross.length_squared() > 1e-28 * longest * longest {
-            let side = [b - a, c - b, a - c].into_iter().fold(b - a, |m, s| {
-                if s.length_squared() > m.length_squared() { s } else { m }
-            });
+            let side = [b - a, c - b, a - c]
+                .into_iter()
+                .fold(b - a, |m, s| if s.length_squared() > m.length_squared() { s } else { m });
             // The cross product of a thin triangle is poor along its length.
             let (along, rough) = (side.normalize(), cross.normalize());
             let n = (rough - along.dot(rough) * along).normalize();

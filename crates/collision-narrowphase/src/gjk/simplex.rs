@@ -104,7 +104,8 @@ fn triangle(points: &[DVec3], i: usize, j: usize, k: usize, best: &mut Nearest) 
     let mut weights = [0.0; 4];
     (weights[i], weights[j], weights[k]) = (u / sum, v / sum, w / sum);
     // The corner nearest to the origin has the least rounding in n·p.
-    let near = [a, b, c].into_iter().fold(a, |m, p| if p.length_squared() < m.length_squared() { p } else { m });
+    let near =
+        [a, b, c].into_iter().fold(a, |m, p| if p.length_squared() < m.length_squared() { p } else { m });
     let v = n * (n.dot(near) / squared);
     // The normal of a sliver can be wrong; the weights then tell another point.
     let rebuilt = weights[i] * a + weights[j] * b + weights[k] * c;

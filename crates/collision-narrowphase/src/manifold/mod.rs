@@ -97,7 +97,7 @@ fn segments<const R: usize>(
     let along = |p: DVec3| da.dot(p - a[0]) / (la * la);
     let (s0, s1) = (along(b[0]), along(b[1]));
     let (low, high) = (s0.min(s1).max(0.0), s0.max(s1).min(1.0));
-    if low >= high || s0 == s1 {
+    if low >= high || (s1 - s0).abs() < 1e-9 {
         return;
     }
     for (k, s) in (0..).zip([low, high]) {

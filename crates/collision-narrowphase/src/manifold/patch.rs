@@ -83,7 +83,7 @@ impl<const N: usize> Patch<N> {
             let bit = |x: f64| u32::from(x > 0.0);
             let vertex = bit(position.x) + 2 * bit(position.y) + 4 * bit(position.z);
             // The edge to the next corner runs along u if the sign of u changes, else along v.
-            let edge = if nu != su {
+            let edge = if bit(nu) != bit(su) {
                 4 * u as u32 + 2 * bit(sv) + bit(normal[axis])
             } else {
                 4 * v as u32 + 2 * bit(normal[axis]) + bit(su)

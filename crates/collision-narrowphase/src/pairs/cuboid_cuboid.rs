@@ -1,7 +1,7 @@
 //! Two boxes: fifteen separating axes, then the faces clipped.
 //!
 //! # Reference
-//! Gottschalk, Lin, Manocha, *OBBTree* (1996); clipping as in `manifold`.
+//! Gottschalk, Lin, Manocha, *`OBBTree`* (1996); clipping as in `manifold`.
 //!
 //! # Symbols
 //! | code | meaning |

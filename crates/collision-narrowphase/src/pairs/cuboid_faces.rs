@@ -209,7 +209,8 @@ pub(super) fn face_contacts(
         }
     };
 
-    let mut contacts = Contacts { points: [(DVec3::ZERO, DVec3::ZERO, 0.0, [FeatureId::NONE; 2]); 4], len: 0 };
+    let mut contacts =
+        Contacts { points: [(DVec3::ZERO, DVec3::ZERO, 0.0, [FeatureId::NONE; 2]); 4], len: 0 };
     for k in choose(&list, margin).into_iter().flatten() {
         let p = &list.points[k];
         let mut on_reference = DVec3::ZERO;
@@ -259,10 +260,5 @@ fn choose(list: &List, margin: f64) -> [Option<usize>; 4] {
     let (left, right) = (best(&side), best(&|k| -side(k)));
     // Both extreme sides count only if they are on their side: the polygon is convex and has five corners or more.
     let worth = 1e-6 * (dx * dx + dy * dy);
-    [
-        Some(first),
-        Some(second),
-        (side(left) > worth).then_some(left),
-        (-side(right) > worth).then_some(right),
-    ]
+    [Some(first), Some(second), (side(left) > worth).then_some(left), (-side(right) > worth).then_some(right)]
 }

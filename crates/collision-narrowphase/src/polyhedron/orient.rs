@@ -67,37 +67,53 @@ fn two_product(a: f64, b: f64) -> (f64, f64) {
     (p, al * bl - (((p - ah * bh) - al * bh) - ah * bl))
 }
 
+/// Most terms that the determinant can have: three products of 2, 2 and 2 terms, twice over.
+const TERMS: usize = 192;
+
 /// A sum of floats without rounding error, smallest first.
-#[derive(Debug, Clone, Default)]
-struct Expansion(Vec<f64>);
+#[derive(Debug, Clone, Copy)]
+struct Expansion {
+    terms: [f64; TERMS],
+    len: usize,
+}
 
 impl Expansion {
+    const ZERO: Self = Self { terms: [0.0; TERMS], len: 0 };
+
+    fn terms(&self) -> &[f64] {
+        &self.terms[..self.len]
+    }
+
     fn difference(a: f64, b: f64) -> Self {
         let (s, e) = two_sum(a, -b);
-        Self(vec![e, s])
+        let mut difference = Self::ZERO;
+        difference.add(e);
+        difference.add(s);
+        difference
     }
 
     /// Adds one float (Shewchuk's grow-expansion), dropping zeros.
     fn add(&mut self, mut q: f64) {
         let mut kept = 0;
-        for i in 0..self.0.len() {
-            let (s, e) = two_sum(q, self.0[i]);
+        for i in 0..self.len {
+            let (s, e) = two_sum(q, self.terms[i]);
             q = s;
             if e != 0.0 {
-                self.0[kept] = e;
+                self.terms[kept] = e;
                 kept += 1;
             }
         }
-        self.0.truncate(kept);
-        if q != 0.0 {
-            self.0.push(q);
+        if q != 0.0 && kept < TERMS {
+            self.terms[kept] = q;
+            kept += 1;
         }
+        self.len = kept;
     }
 
     fn times(&self, other: &Self) -> Self {
-        let mut product = Self::default();
-        for &x in &self.0 {
-            for &y in &other.0 {
+        let mut product = Self::ZERO;
+        for &x in self.terms() {
+            for &y in other.terms() {
                 let (p, e) = two_product(x, y);
                 product.add(e);
                 product.add(p);
@@ -107,7 +123,7 @@ impl Expansion {
     }
 
     fn minus(mut self, other: &Self) -> Self {
-        for &x in &other.0 {
+        for &x in other.terms() {
             self.add(-x);
         }
         self
@@ -115,17 +131,19 @@ impl Expansion {
 
     /// The largest component carries the sign and the leading digits.
     fn estimate(&self) -> f64 {
-        self.0.iter().sum()
+        self.terms().iter().sum()
     }
 }
 
+#[cold]
+#[inline(never)]
 fn exact(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
     let diff = |q: DVec3, k: usize| Expansion::difference(q[k], p[k]);
-    let mut det = Expansion::default();
+    let mut det = Expansion::ZERO;
     for k in 0..3 {
         let (i, j) = ((k + 1) % 3, (k + 2) % 3);
         let minor = diff(b, i).times(&diff(c, j)).minus(&diff(b, j).times(&diff(c, i)));
-        for &x in &diff(a, k).times(&minor).0 {
+        for &x in diff(a, k).times(&minor).terms() {
             det.add(x);
         }
     }

@@ -121,7 +121,16 @@ fn prepare<'a>(a: &'a Polyhedron, b: &'a Polyhedron, a_from_b: &Pose) -> Result<
     let size = a.extent() + b.extent();
     let scale = size + reach;
     let a_from_b = Frame::from_pose(a_from_b);
-    Ok(Query { a, b, a_from_b, scale, band: 1e-15 * scale, touch: 1e-10 * size, short: 1e-6 * size, hasty: true })
+    Ok(Query {
+        a,
+        b,
+        a_from_b,
+        scale,
+        band: 1e-15 * scale,
+        touch: 1e-10 * size,
+        short: 1e-6 * size,
+        hasty: true,
+    })
 }
 
 /// Depth, normal and witnesses of an overlap (or of a gap up to the touching distance).
