@@ -58,6 +58,7 @@ impl Bounce {
     }
 }
 
+// proves: FON-36
 #[test]
 fn a_bouncing_pair_never_cycles() {
     let mut random = SplitMix64(31);
@@ -95,6 +96,7 @@ fn a_bouncing_pair_never_cycles() {
     );
     assert!(iterations < 2 * total, "{iterations} iterations for {total} queries");
     assert!(worst < 60, "{worst}");
+    assert_eq!(remedies, 0, "cycles or searches");
 }
 
 // proves: MIR-16, FON-38

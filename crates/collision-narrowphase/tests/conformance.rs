@@ -4,11 +4,14 @@
 
 use collision_narrowphase::{
     Analytic, BruteForce, Gjk, LinCanny, Polyhedron, VClip, default_chain,
+    gjk::gjk_polyhedra,
+    lin_canny::lin_canny,
+    relative::Frame,
     shapes::{Ellipsoid, Frustum, Rounded},
 };
-use sim_math::glam::DVec3;
+use sim_math::{Pose, glam::DVec3, testkit::SplitMix64};
 use sim_traits::{
-    Capsule, Cuboid, Cylinder, HalfSpace, Shape, Sphere,
+    Capsule, Cuboid, Cylinder, HalfSpace, NarrowPhase, PairCache, Shape, Sphere,
     testkit::narrow_phase::{Plan, conformance},
 };
 use std::sync::Arc;
@@ -90,4 +93,67 @@ fn the_default_chain_conforms_on_everything() {
     shapes.extend(smooth());
     shapes.push(polyhedra().remove(3));
     conformance(&default_chain(), &Plan { shapes, poses: 30, tolerance: 2e-6, seed: 6 }).unwrap();
+}
+
+// proves: MIR-08
+#[test]
+fn ellipsoid_distance_equals_a_numeric_optimum() {
+    let mut random = SplitMix64(23);
+    let radii = |r: &mut SplitMix64| DVec3::new(r.range(0.2, 1.0), r.range(0.2, 1.0), r.range(0.2, 1.0));
+    let mut compared = 0;
+    for _ in 0..300 {
+        let (ra, rb) = (radii(&mut random), radii(&mut random));
+        let pose = Pose::new(random.unit_vec3() * random.range(1.0, 3.0), random.unit_quat());
+        // The distance is the greatest gap n·t − |diag(ra) n| − |diag(rb) Rᵀn| over unit n: gradient ascent.
+        let gap = |n: DVec3| {
+            n.dot(pose.translation) - (ra * n).length() - (rb * pose.inverse_transform_vector(n)).length()
+        };
+        let mut n = pose.translation.normalize();
+        let mut rate = 0.5;
+        for _ in 0..20_000 {
+            let local = pose.inverse_transform_vector(n);
+            let slope = pose.translation
+                - ra * ra * n / (ra * n).length()
+                - pose.transform_vector(rb * rb * local / (rb * local).length());
+            let next = (n + rate * (slope - n.dot(slope) * n)).normalize();
+            if gap(next) > gap(n) {
+                (n, rate) = (next, 1.1 * rate);
+            } else {
+                rate *= 0.7;
+            }
+            if rate < 1e-14 {
+                break;
+            }
+        }
+        if gap(n) < 0.01 {
+            continue;
+        }
+        compared += 1;
+        let shapes = [ra, rb].map(|r| Shape::from(Ellipsoid::new(r).unwrap()));
+        let found = Gjk.separation(&shapes[0], &shapes[1], &pose, &mut PairCache::default()).unwrap();
+        assert!((found.distance - gap(n)).abs() < 1e-8, "{} {}", found.distance, gap(n));
+    }
+    assert!(compared > 150, "{compared}");
+}
+
+// proves: MIR-15
+#[test]
+fn lin_canny_equals_gjk_on_a_million_disjoint_poses() {
+    let shapes = [
+        Polyhedron::cuboid(DVec3::new(0.5, 0.8, 0.3)).unwrap(),
+        Polyhedron::tetrahedron(0.7).unwrap(),
+        Polyhedron::random(12, 3).unwrap(),
+    ];
+    let mut random = SplitMix64(29);
+    let (mut compared, mut fallbacks) = (0_u32, 0);
+    while compared < 1_000_000 {
+        let (a, b) = (&shapes[random.below(3)], &shapes[random.below(3)]);
+        let pose = Pose::new(random.unit_vec3() * random.range(1.2, 3.0), random.unit_quat());
+        let Ok(found) = lin_canny(a, b, &pose, &mut PairCache::default()) else { continue };
+        compared += 1;
+        fallbacks += found.remedies;
+        let other = gjk_polyhedra(a, b, &Frame::from_pose(&pose), DVec3::ZERO).unwrap();
+        assert!((found.separation.distance - other.distance).abs() < 1e-9, "{pose:?}");
+    }
+    assert!(fallbacks < 100, "{fallbacks} walks had to be replaced by a search");
 }

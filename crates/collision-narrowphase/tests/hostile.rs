@@ -51,7 +51,7 @@ fn agrees(
     let in_b = frame.point_back(found.point_b);
     let outside_b = b.faces().iter().map(|f| f.height(in_b)).fold(f64::NEG_INFINITY, f64::max);
     // A distance known to ε fixes the points only to √(ε d).
-    if outside_a.max(outside_b) > 1e-8 * size {
+    if outside_a.max(outside_b) > 3e-8 * size {
         return Err(format!("witness {:e} outside its polyhedron", outside_a.max(outside_b)));
     }
     Ok(())

@@ -5,6 +5,7 @@
 use collision_narrowphase::{Polyhedron, PolyhedronError, polyhedron::torus};
 use sim_math::{
     glam::{DQuat, DVec3},
+    mass::{Amount, ClosedSurface, MassProperties, combine, solid},
     testkit::SplitMix64,
 };
 
@@ -248,6 +249,47 @@ fn volumes_converge_to_closed_forms_under_refinement() {
     let exact = 2.0 * PI * PI * 2.0 * 0.25;
     let (coarse, fine) = (exact - ring(12), exact - ring(24));
     assert!(coarse > 0.0 && coarse / fine > 3.8, "{coarse} {fine}");
+}
+
+// proves: FON-13
+#[test]
+fn inertia_converges_to_closed_forms_under_refinement() {
+    let properties = |p: &Polyhedron| {
+        let (points, faces) = p.to_faces();
+        let counts: Vec<u32> = faces.iter().map(|f| f.len() as u32).collect();
+        let corners = faces.concat();
+        let surface = ClosedSurface::from_polygons(&points, &counts, &corners).unwrap();
+        MassProperties::from_polyhedron(&surface, Amount::Density(1000.0)).unwrap()
+    };
+    let density = Amount::Density(1000.0);
+    let error = |p: &Polyhedron, exact: &MassProperties| {
+        let found = properties(p);
+        assert!((found.mass - 1000.0 * p.volume()).abs() < 1e-9 * found.mass);
+        ((found.mass - exact.mass) / exact.mass).abs()
+            + (found.inertia - exact.inertia).to_cols_array().iter().map(|x| x.abs()).sum::<f64>()
+                / exact.inertia.x_axis.x
+    };
+    for size in [0.1, 1.0, 10.0] {
+        let cube = Polyhedron::cuboid(DVec3::new(1.0, 2.0, 0.5) * size).unwrap();
+        assert!(error(&cube, &solid::cuboid(DVec3::new(1.0, 2.0, 0.5) * size, density).unwrap()) < 1e-12);
+        let ball = solid::sphere(size, density).unwrap();
+        let at = |k| error(&Polyhedron::icosphere(size, k).unwrap(), &ball);
+        assert!(at(2) / at(3) > 3.7 && at(3) < 0.06, "{} {}", at(2), at(3));
+        let tube = solid::cylinder(size, size, density).unwrap();
+        let at = |n| error(&Polyhedron::tube(size, size, n).unwrap(), &tube);
+        assert!(at(16) / at(32) > 3.9, "{} {}", at(16), at(32));
+        let cone = solid::frustum(size, 0.0, size, density).unwrap();
+        let at = |n| error(&Polyhedron::cone(size, size, n).unwrap(), &cone);
+        assert!(at(16) / at(32) > 3.9, "{} {}", at(16), at(32));
+        // A torus of wedges: mass and the moment about its axis, m (R² + ¾ r²).
+        let moment = |n: usize| {
+            let parts = torus(2.0 * size, 0.5 * size, n, n).unwrap();
+            let parts: Vec<MassProperties> = parts.iter().map(properties).collect();
+            let whole = combine(&parts).unwrap();
+            whole.inertia.z_axis.z / whole.mass / (size * size) - (4.0 + 0.75 * 0.25)
+        };
+        assert!(moment(12).abs() / moment(24).abs() > 3.5, "{} {}", moment(12), moment(24));
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use collision_narrowphase::{
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
+    rotation::frame_from_normal,
     testkit::SplitMix64,
 };
 use sim_traits::{FeatureId, NarrowPhase, PairCache, Shape};
@@ -150,5 +151,36 @@ fn results_do_not_depend_on_a_common_motion() {
         let two = vclip(&a, &b, &moved, &mut PairCache::default()).unwrap();
         assert!((one.separation.distance - two.separation.distance).abs() < 1e-13);
         assert!((one.separation.point_a - two.separation.point_a).length() < 1e-6);
+    }
+}
+
+// proves: ARN-33
+#[test]
+fn relative_velocity_in_the_contact_frame_has_the_right_sign_and_turns_with_the_tangents() {
+    let mut random = SplitMix64(17);
+    let (a, b) = (Polyhedron::cuboid(DVec3::splat(0.5)).unwrap(), Polyhedron::dodecahedron(0.5).unwrap());
+    for _ in 0..500 {
+        let a_from_b = Pose::new(random.unit_vec3() * 1.6, random.unit_quat());
+        let found = vclip(&a, &b, &a_from_b, &mut PairCache::default()).unwrap().separation;
+        if found.distance <= 0.0 {
+            continue;
+        }
+        // Two bodies in A's axes with velocity and spin about their own origins.
+        let (va, wa, vb, wb) = (random.vec3(1.0), random.vec3(1.0), random.vec3(1.0), random.vec3(1.0));
+        let u = va + wa.cross(found.point_a) - vb - wb.cross(found.point_b - a_from_b.translation);
+        let contact_from_a = frame_from_normal(found.normal).unwrap().transpose();
+        let seen = contact_from_a * u;
+        assert!((seen.z - found.normal.dot(u)).abs() < 1e-14);
+        // Other tangents: the same normal part, the tangential part turned.
+        let turn = DQuat::from_rotation_z(random.range(0.0, 6.0));
+        let other = turn * seen;
+        assert!((other.z - seen.z).abs() < 1e-14);
+        assert!((other.truncate().length() - seen.truncate().length()).abs() < 1e-13);
+        // Moving A against the normal approaches: v_z < 0, and the distance falls at that rate.
+        let step = 1e-6;
+        let nearer = Pose::new(a_from_b.translation + step * found.normal, a_from_b.rotation);
+        let after = vclip(&a, &b, &nearer, &mut PairCache::default()).unwrap().separation;
+        assert!((contact_from_a * -found.normal).z < 0.0);
+        assert!((found.distance - after.distance - step).abs() < 1e-9 * 100.0);
     }
 }

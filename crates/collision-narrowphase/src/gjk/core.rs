@@ -108,7 +108,8 @@ impl<'a> Cores<'a> {
             // So short a gap may be one that rounding kept from closing: try again from the best plane between.
             let plane = epa::depth(self, &found)?;
             let (again, still) = distance::closest(self, plane.normal, touch);
-            apart = still;
+            // A polytope of support points that holds the origin proves an overlap.
+            apart = still && plane.distance >= 0.0;
             if again.distance < found.distance {
                 core = again;
             }

@@ -26,7 +26,7 @@
 //! Every way of not being a convex polyhedron has its own [`PolyhedronError`].
 //!
 //! # Tested by
-//! `bad_surfaces_are_errors_with_reasons`, `every_plane_contains_its_corners`, `tests/hull.rs`
+//! `bad_surfaces_are_errors_with_reasons`, `every_generator_makes_a_sound_boundary_representation`
 
 use super::{Edge, Plane, Polyhedron, Range, Side, Spoke, Vertex, hull, merge};
 use crate::PolyhedronError;

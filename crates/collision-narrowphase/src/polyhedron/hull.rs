@@ -28,7 +28,8 @@
 //! `Flat` for points in a plane, on a line or in one spot; `BadScale`, `NonFinite`, `TooFew`, `TooMany`.
 //!
 //! # Tested by
-//! `hulls_contain_their_points`, `flat_input_is_an_error`, `tests/hull.rs`
+//! `hostile_point_sets_give_a_sound_hull_or_an_error`, `flat_input_is_an_error`,
+//! `a_hundred_thousand_points_are_no_problem`
 
 use super::orient::orient;
 use crate::PolyhedronError;
