@@ -52,7 +52,8 @@ fn queries(suite: &mut Suite) {
                 if !warm {
                     cache = PairCache::default();
                 }
-                vclip(black_box(&hull), black_box(&hull), &poses[k], &mut cache).map(|c| c.separation.distance)
+                vclip(black_box(&hull), black_box(&hull), &poses[k], &mut cache)
+                    .map(|c| c.separation.distance)
             });
         }
     }

@@ -44,7 +44,7 @@ fn smooth() -> Vec<Shape> {
     ]
 }
 
-fn run(narrow: &dyn sim_traits::NarrowPhase, shapes: Vec<Shape>, tolerance: f64) {
+fn run(narrow: &dyn NarrowPhase, shapes: Vec<Shape>, tolerance: f64) {
     conformance(narrow, &Plan { shapes, poses: 120, tolerance, seed: 5 }).unwrap();
 }
 

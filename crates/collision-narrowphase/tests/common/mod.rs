@@ -17,7 +17,8 @@ pub(crate) fn soaked(base: u64) -> u64 {
 /// Fixed seeds in CI; the soak may ask for fresh ones by `TUMBLESTONE_SEED`.
 pub(crate) fn seeded(seed: u64) -> SplitMix64 {
     let fresh = std::env::var("TUMBLESTONE_SEED").ok().and_then(|v| v.parse::<u64>().ok()).unwrap_or(0);
-    SplitMix64(seed ^ fresh.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    // Scrambled: neighbouring states of the generator are one stream, shifted.
+    if fresh == 0 { SplitMix64(seed) } else { SplitMix64(seed ^ SplitMix64(fresh).next_u64()) }
 }
 
 /// Shapes in sizes from 1 mm to 100 m, slivers of aspect 1e4 among them.
