@@ -19,7 +19,7 @@
 //! ```
 //!
 //! # Cost
-//! O(n log n) expected; 1e5 points on a sphere take well under a second.
+//! O(n log n) expected.
 //!
 //! # Numerics
 //! Points within 1e-12 of the size outside a plane are dropped, so the hull may miss input by that much.
