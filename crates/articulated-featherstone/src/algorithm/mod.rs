@@ -1,0 +1,15 @@
+//! The algorithms: free functions over [`crate::Model`], [`crate::State`] and [`crate::Workspace`], one file each.
+
+pub(crate) mod aba;
+pub(crate) mod crba;
+pub(crate) mod kinematics;
+pub(crate) mod mass_solve;
+pub(crate) mod rnea;
+
+use sim_traits::DynamicsError;
+
+/// `Ok` if a slice has the right length.
+#[inline]
+pub(crate) fn check_len(what: &'static str, got: usize, expected: usize) -> Result<(), DynamicsError> {
+    if got == expected { Ok(()) } else { Err(DynamicsError::WrongLength { what, expected, got }) }
+}

@@ -1,0 +1,65 @@
+//! Trees of joints in reduced coordinates: forward and inverse dynamics, impulses and contact matrices in O(n).
+//!
+//! ```
+//! use articulated_featherstone::{Joint, Link, ModelBuilder, State, Workspace, aba};
+//! use sim_math::{Sym3, glam::DVec3};
+//!
+//! // A uniform rod of 1 m and 1 kg on a hinge, held out horizontally and let go: 3/2 g / L.
+//! let rod = Sym3::from_diagonal(DVec3::new(0.0, 1.0 / 12.0, 1.0 / 12.0));
+//! let model = ModelBuilder::new()
+//!     .gravity(DVec3::new(0.0, 0.0, -9.81))
+//!     .link(Link::new("rod", Joint::Revolute { axis: DVec3::Y }).mass(1.0, DVec3::X * 0.5, rod))
+//!     .build()?;
+//! let (state, mut ws) = (State::new(&model), Workspace::new(&model));
+//! aba(&model, &state, &[0.0], &[], &mut ws)?;
+//! assert!((ws.qdd()[0] - 1.5 * 9.81).abs() < 1e-13);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Used alone: build a [`Model`], keep a [`State`] and a [`Workspace`], call the functions. Used through contacts:
+//! `TreeSystem` answers as a [`sim_traits::VelocitySystem`].
+//!
+//! # Conventions
+//!
+//! SI units; the frame of a link is the one its joint moves; spatial vectors angular first, at the link origin in link axes,
+//! accelerations spatial (Featherstone's), gravity entering as an acceleration of the base.
+//! The repository's `docs/conventions.md` has them all on one page.
+//!
+//! # Features
+//!
+//! | feature | default | effect |
+//! |---|---|---|
+//! | `std` | yes | reserved: the crate always links `std` today |
+//! | `libm` | no | the same bits on every target |
+//! | `serde` | no | `Serialize` and `Deserialize` for states and joints |
+//! | `testkit` | no | random trees, the reader of workload models |
+//!
+//! # What it does not do
+//!
+//! No shapes and no contact detection; no time stepping of contacts.
+
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
+
+mod algorithm;
+mod builder;
+mod error;
+mod joint;
+mod model;
+mod state;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+mod workspace;
+
+pub use algorithm::{
+    aba::{aba, aba_with_reactions},
+    crba::crba,
+    kinematics::{compute_accelerations, compute_poses, compute_velocities},
+    mass_solve::{factorize, solve_mass},
+    rnea::{bias_forces, rnea},
+};
+pub use builder::{Link, ModelBuilder};
+pub use error::ModelError;
+pub use joint::{Joint, free_coordinates};
+pub use model::{DofParams, Model};
+pub use state::{BaseMotion, State};
+pub use workspace::Workspace;
