@@ -194,17 +194,14 @@ impl ModelBuilder {
             dofs: Vec::new(),
             armature: Vec::new(),
             dof_link: Vec::new(),
-            dof_parent: Vec::new(),
             q_len: 0,
             gravity: self.gravity,
         };
-        let mut last_dof = Vec::with_capacity(n);
         for (new, &old) in order.iter().enumerate() {
             let link = &self.links[old];
             let parent_slot = parents[old].map_or(0, |p| place[p] + 1);
             let v = model.dofs.len();
             let count = link.joint.v_len();
-            let mut previous = if parent_slot == 0 { u32::MAX } else { last_dof[parent_slot - 1] };
             for k in 0..count {
                 let mut params = link.all_dofs.unwrap_or_default();
                 for (dof, p) in &link.dofs {
@@ -215,10 +212,7 @@ impl ModelBuilder {
                 model.dofs.push(params);
                 model.armature.push(params.armature);
                 model.dof_link.push(new as u32);
-                model.dof_parent.push(previous);
-                previous = (v + k) as u32;
             }
-            last_dof.push(previous);
             let normalized =
                 Pose::new(link.parent_from_joint.translation, link.parent_from_joint.rotation.normalize());
             model.links.push(LinkData {

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Used alone: build a [`Model`], keep a [`State`] and a [`Workspace`], call the functions. Used through contacts:
-//! `TreeSystem` answers as a [`sim_traits::VelocitySystem`].
+//! [`TreeSystem`] answers as a [`sim_traits::VelocitySystem`].
 //!
 //! # Conventions
 //!
@@ -45,7 +45,9 @@ mod builder;
 mod error;
 mod joint;
 mod model;
+mod passive;
 mod state;
+mod system;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod workspace;
@@ -53,13 +55,19 @@ mod workspace;
 pub use algorithm::{
     aba::{aba, aba_with_reactions},
     crba::crba,
+    impulse::{LinkImpulse, apply_impulses, contact_matrix, cross_inertia, delassus},
+    integrate::{Control, TreeMotion, difference, integrate, position_rate, step_semi_implicit},
+    jacobian::{body_jacobian, point_jacobian, world_jacobian},
     kinematics::{compute_accelerations, compute_poses, compute_velocities},
     mass_solve::{factorize, solve_mass},
+    momentum::{center_of_mass, centroidal_matrix, kinetic_energy, momentum_about, potential_energy},
     rnea::{bias_forces, rnea},
 };
 pub use builder::{Link, ModelBuilder};
 pub use error::ModelError;
 pub use joint::{Joint, free_coordinates};
 pub use model::{DofParams, Model};
+pub use passive::{DRY_SPEED, passive_forces, spring_energy};
 pub use state::{BaseMotion, State};
+pub use system::TreeSystem;
 pub use workspace::Workspace;

@@ -10,7 +10,6 @@ use sim_math::{
 /// Elements at one degree of freedom. Data: [`crate::passive_forces`] turns them into forces, limits become rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct DofParams {
     /// Rotor inertia seen at the joint (gear ratio squared times the rotor's own), kg·m² or kg. Default 0.
     pub armature: f64,
@@ -78,8 +77,6 @@ pub struct Model {
     pub(crate) dofs: Vec<DofParams>,
     pub(crate) armature: Vec<f64>,
     pub(crate) dof_link: Vec<u32>,
-    /// The next degree of freedom on the way to the base, `u32::MAX` at its end.
-    pub(crate) dof_parent: Vec<u32>,
     pub(crate) q_len: usize,
     pub(crate) gravity: DVec3,
 }
@@ -210,23 +207,5 @@ impl Model {
     #[must_use]
     pub fn total_mass(&self) -> f64 {
         self.links.iter().map(|l| l.inertia.mass).sum()
-    }
-
-    /// The last degree of freedom on the way from the base to a link, the link's own included.
-    #[inline]
-    pub(crate) fn last_dof(&self, link: usize) -> u32 {
-        let l = &self.links[link];
-        if l.v_end > l.v {
-            return (l.v_end - 1) as u32;
-        }
-        let mut slot = l.parent_slot;
-        while slot > 0 {
-            let p = &self.links[slot - 1];
-            if p.v_end > p.v {
-                return (p.v_end - 1) as u32;
-            }
-            slot = p.parent_slot;
-        }
-        u32::MAX
     }
 }

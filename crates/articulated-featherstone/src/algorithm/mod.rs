@@ -2,8 +2,12 @@
 
 pub(crate) mod aba;
 pub(crate) mod crba;
+pub(crate) mod impulse;
+pub(crate) mod integrate;
+pub(crate) mod jacobian;
 pub(crate) mod kinematics;
 pub(crate) mod mass_solve;
+pub(crate) mod momentum;
 pub(crate) mod rnea;
 
 use sim_traits::DynamicsError;
