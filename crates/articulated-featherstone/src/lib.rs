@@ -55,6 +55,7 @@ mod workspace;
 pub use algorithm::{
     aba::{aba, aba_with_reactions},
     crba::crba,
+    derivatives::{DerivativeWorkspace, aba_derivatives, rnea_derivatives},
     impulse::{LinkImpulse, apply_impulses, contact_matrix, cross_inertia, delassus},
     integrate::{Control, TreeMotion, difference, integrate, position_rate, step_semi_implicit},
     jacobian::{body_jacobian, point_jacobian, world_jacobian},

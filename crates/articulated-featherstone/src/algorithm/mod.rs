@@ -2,6 +2,7 @@
 
 pub(crate) mod aba;
 pub(crate) mod crba;
+pub(crate) mod derivatives;
 pub(crate) mod impulse;
 pub(crate) mod integrate;
 pub(crate) mod jacobian;
