@@ -43,6 +43,7 @@
 mod algorithm;
 mod builder;
 mod error;
+mod inverse;
 mod joint;
 mod model;
 mod passive;
@@ -60,12 +61,15 @@ pub use algorithm::{
     integrate::{Control, TreeMotion, difference, integrate, position_rate, step_semi_implicit},
     jacobian::{body_jacobian, point_jacobian, world_jacobian},
     kinematics::{compute_accelerations, compute_poses, compute_velocities},
+    limits::{LimitRow, dof_mobility, limit_impulse, limit_rows},
+    loops::{Loop, LoopKind, LoopWorkspace, loop_accelerations, loop_error, project_loops},
     mass_solve::{factorize, solve_mass},
     momentum::{center_of_mass, centroidal_matrix, kinetic_energy, momentum_about, potential_energy},
     rnea::{bias_forces, rnea},
 };
 pub use builder::{Link, ModelBuilder};
 pub use error::ModelError;
+pub use inverse::{FeedbackParams, TorqueTrack, add_torque_feedback, computed_torque};
 pub use joint::{Joint, free_coordinates};
 pub use model::{DofParams, Model};
 pub use passive::{DRY_SPEED, passive_forces, spring_energy};

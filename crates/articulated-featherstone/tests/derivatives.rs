@@ -65,7 +65,8 @@ fn derivatives_of_rnea_and_aba_are_finite_differences() {
                 worst[slot] = worst[slot].max((a - b).abs() / size);
             }
         }
-        aba_derivatives(&model, &state, &tau, &external, &mut ws, &mut dws, &mut dq, &mut dv, &mut dt).unwrap();
+        aba_derivatives(&model, &state, &tau, &external, &mut ws, &mut dws, &mut dq, &mut dv, &mut dt)
+            .unwrap();
         let mut forward = |s: &State| {
             aba(&model, s, &tau, &external, &mut other).unwrap();
             other.qdd().to_vec()

@@ -36,7 +36,9 @@
 //! # Tested by
 //! `derivatives_of_rnea_are_finite_differences`, `derivatives_of_aba_are_finite_differences`.
 
-use super::{aba::aba, check_len, kinematics::compute_accelerations, mass_solve::solve_mass, rnea::check_external};
+use super::{
+    aba::aba, check_len, kinematics::compute_accelerations, mass_solve::solve_mass, rnea::check_external,
+};
 use crate::{Model, State, Workspace};
 use sim_math::{
     rotation::cross_matrix,
@@ -195,10 +197,7 @@ fn write_column(
     let row_i = ic.mul_motion(s);
     let row_b = Force::from_array(mul_vec(&transpose(bc), s.to_array()));
     let row = |j: usize| {
-        (
-            row_b.dot(dws.psi_dot[j]) + row_i.dot(dws.psi_ddot[j]),
-            row_b.dot(dws.s[j]) + row_i.dot(dws.rate[j]),
-        )
+        (row_b.dot(dws.psi_dot[j]) + row_i.dot(dws.psi_ddot[j]), row_b.dot(dws.s[j]) + row_i.dot(dws.rate[j]))
     };
     let own = &model.links[i];
     (dq[k * nv + k], dv[k * nv + k]) = row(k);

@@ -7,6 +7,8 @@ pub(crate) mod impulse;
 pub(crate) mod integrate;
 pub(crate) mod jacobian;
 pub(crate) mod kinematics;
+pub(crate) mod limits;
+pub(crate) mod loops;
 pub(crate) mod mass_solve;
 pub(crate) mod momentum;
 pub(crate) mod rnea;
