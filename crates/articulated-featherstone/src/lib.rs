@@ -46,6 +46,7 @@ mod error;
 mod inverse;
 mod joint;
 mod model;
+mod packed;
 mod passive;
 mod state;
 mod system;
@@ -72,6 +73,9 @@ pub use error::ModelError;
 pub use inverse::{FeedbackParams, TorqueTrack, add_torque_feedback, computed_torque};
 pub use joint::{Joint, free_coordinates};
 pub use model::{DofParams, Model};
+pub use packed::{
+    Lane, Lanes4, NotPackable, PackedTree, PackedWorkspace, packed_aba, packed_crba, packed_rnea,
+};
 pub use passive::{DRY_SPEED, passive_forces, spring_energy};
 pub use state::{BaseMotion, State};
 pub use system::TreeSystem;
