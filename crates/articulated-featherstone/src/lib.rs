@@ -80,3 +80,7 @@ pub use passive::{DRY_SPEED, passive_forces, spring_energy};
 pub use state::{BaseMotion, State};
 pub use system::TreeSystem;
 pub use workspace::Workspace;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
