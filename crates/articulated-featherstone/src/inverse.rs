@@ -7,7 +7,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | `tau` τ | feed-forward torque |
-//! | `stiffness` k_s, `damping` k_d | feedback per unit of torque, 1/rad and s/rad |
+//! | `stiffness` `k_s`, `damping` `k_d` | feedback per unit of torque, 1/rad and s/rad |
 //!
 //! # Formula
 //! ```text
@@ -99,11 +99,11 @@ impl TorqueTrack {
 /// Gains of the feedback in proportion to the torque.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeedbackParams {
-    /// k_s, 1/rad or 1/m: larger holds the path more stiffly. Default 10.
+    /// `k_s`, 1/rad or 1/m: larger holds the path more stiffly. Default 10.
     pub stiffness: f64,
-    /// k_d, s/rad or s/m. Default 1.
+    /// `k_d`, s/rad or s/m. Default 1.
     pub damping: f64,
-    /// τ_min: torque below which a joint keeps its stiffness, N·m or N. Default 0.1.
+    /// `τ_min`: torque below which a joint keeps its stiffness, N·m or N. Default 0.1.
     pub floor: f64,
 }
 
@@ -137,7 +137,7 @@ pub fn add_torque_feedback(
     Ok(())
 }
 
-/// Writes the torques that make the error of the joints obey ë + k_v ė + k_p e = 0 about the `desired` state and its
+/// Writes the torques that make the error of the joints obey `ë + k_v ė + k_p e = 0` about the `desired` state and its
 /// accelerations. `command` is scratch for nv numbers.
 ///
 /// # Errors

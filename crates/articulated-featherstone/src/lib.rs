@@ -38,6 +38,10 @@
 //!
 //! No shapes and no contact detection; no time stepping of contacts.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "kernels index several arrays over links and velocities by one number"
+)]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
 mod algorithm;

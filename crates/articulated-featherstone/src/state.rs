@@ -96,8 +96,8 @@ impl State {
 /// `Ok` if every number is finite, else the error naming the first that is not.
 #[inline]
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), DynamicsError> {
-    // The sum of x − x is 0 for finite numbers and NaN otherwise: no branch per number.
-    let clean = values.iter().fold(0.0, |sum, x| sum + (x - x)) == 0.0;
+    // 0 x is 0 for finite numbers and NaN otherwise: no branch per number.
+    let clean = values.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0;
     if clean {
         return Ok(());
     }

@@ -1,4 +1,11 @@
 //! Analytic derivatives against finite differences, and inverse dynamics of recorded motions.
+#![allow(
+    clippy::float_cmp,
+    clippy::needless_range_loop,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests compare exactly on purpose, index oracles by hand and may use the platform's functions"
+)]
 
 mod common;
 

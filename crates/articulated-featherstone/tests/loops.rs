@@ -1,4 +1,11 @@
 //! Closed loops, joint limits and controllers.
+#![allow(
+    clippy::float_cmp,
+    clippy::needless_range_loop,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests compare exactly on purpose, index oracles by hand and may use the platform's functions"
+)]
 
 mod common;
 
@@ -70,8 +77,8 @@ fn four_bar_linkage_follows_freudenstein() {
     let dt = 5e-4;
     let mut swept = 0.0_f64;
     for _ in 0..4000 {
-        let mut sum_q = vec![0.0; 3];
-        let mut sum_v = vec![0.0; 3];
+        let mut sum_q = [0.0; 3];
+        let mut sum_v = [0.0; 3];
         let mut stage = state.clone();
         for (reach, weight) in [(0.5 * dt, dt / 6.0), (0.5 * dt, dt / 3.0), (dt, dt / 3.0), (0.0, dt / 6.0)] {
             loop_accelerations(&model, &stage, &[0.0; 3], &[], &[closing], 0.0, &mut ws, &mut lw).unwrap();

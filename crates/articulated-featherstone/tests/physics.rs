@@ -1,4 +1,11 @@
 //! Closed forms and conservation laws.
+#![allow(
+    clippy::float_cmp,
+    clippy::needless_range_loop,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests compare exactly on purpose, index oracles by hand and may use the platform's functions"
+)]
 
 mod common;
 
@@ -50,8 +57,8 @@ fn rod(link: Link) -> Link {
         DVec3::X * 0.5,
         Sym3::from_diagonal(DVec3::new(
             0.001_666_666_666_666_667,
-            0.084_166_666_666_666_667,
-            0.084_166_666_666_666_667,
+            0.084_166_666_666_666_67,
+            0.084_166_666_666_666_67,
         )),
     )
 }
@@ -96,7 +103,7 @@ fn double_pendulum_agrees_with_lagrange_and_with_order_four() {
         // Lagrange in absolute angles a, b below the horizontal: T = (I/2 + m/2) a'^2 + I b'^2/2 + m/2 a' b' cos(a - b), I = J + m/4.
         let (a, b) = (state.q[0], state.q[0] + state.q[1]);
         let (da, db) = (state.v[0], state.v[0] + state.v[1]);
-        let i = 0.084_166_666_666_666_667 + 0.25;
+        let i = 0.084_166_666_666_666_67 + 0.25;
         let (c, s) = ((a - b).cos(), (a - b).sin());
         let m = [i + 1.0, 0.5 * c, 0.5 * c, i];
         let right = [1.5 * 9.81 * a.cos() - 0.5 * s * db * db, 0.5 * 9.81 * b.cos() + 0.5 * s * da * da];

@@ -20,7 +20,7 @@
 //! then  Iᴬ_p += X Iᴬ Xᵀ     pᴬ_p += X (pᴬ + Iᴬ c)
 //! base to tips:  a = X⁻¹ a_p + c,  for the axes from the first to the last:  q̈ = (u − Uᵀ a)/D,  a ← a + s q̈
 //! ```
-//! A joint with several axes is eliminated one axis at a time: the LDLᵀ factorisation of its block, without ever forming it.
+//! A joint with several axes is eliminated one axis at a time: the `LDLᵀ` factorisation of its block, without ever forming it.
 //!
 //! # Cost
 //! O(n), no allocation.

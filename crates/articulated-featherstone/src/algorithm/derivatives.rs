@@ -9,8 +9,8 @@
 //! | code | paper | meaning |
 //! |---|---|---|
 //! | `s` | S | axis of a velocity |
-//! | `psi_dot` | Ψ̇ | v_before × S |
-//! | `psi_ddot` | Ψ̈ | a_before × S + v_before × Ψ̇ |
+//! | `psi_dot` | Ψ̇ | `v_before` × S |
+//! | `psi_ddot` | Ψ̈ | `a_before` × S + `v_before` × Ψ̇ |
 //! | `s_dot` | Ṡ | rate of S |
 //! | `ic`, `bc`, `fc` | Iᶜ, Bᶜ, fᶜ | inertia, velocity matrix and force, summed over the subtree |
 //!

@@ -19,7 +19,7 @@
 //! M⁻¹Jᵀ: base to tips  y = (u − Uᵀ a)/D,  a ← a + s y
 //! ```
 //! Two links of one tree touch by two entries in one row, so that their cross terms are there.
-//! A W_rs of links that share no joint is exactly zero.
+//! A `W_rs` of links that share no joint is exactly zero.
 //!
 //! # Cost
 //! O(depth) for each entry of a row, O(depth) for each entry of W, O(n) for a response of the whole tree.

@@ -32,8 +32,8 @@
 //! `packed_agrees_with_general`, `four_lanes_have_the_bits_of_one`.
 
 use super::{
-    Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers, dispatch,
-    forward, forward_free, free_rotation,
+    BaseKin, Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers,
+    dispatch, forward, forward_free, free_rotation,
     kernels::{Articulated, V3, add, at, sym_inverse, sym_mul, zero},
     place_base, to_link, to_parent,
 };
@@ -57,7 +57,7 @@ pub fn packed_aba<T: Lane>(
     check_numbers("coordinates", q, tree.q_len)?;
     check_numbers("velocities", v, tree.v_len)?;
     check_numbers("joint forces", tau, tree.v_len)?;
-    place_base(tree, base, ws);
+    let ground = place_base(tree, base, ws);
     let work = &mut ws.work[..];
     for (i, link) in tree.links.iter().enumerate() {
         let parent = work[link.parent_slot].kin;
@@ -66,7 +66,7 @@ pub fn packed_aba<T: Lane>(
         dispatch!(
             link,
             start,
-            start_free(link, &parent, q, v, out),
+            start_free(link, &ground, q, v, out),
             (link, &parent, q[link.q] * sign, v[link.v] * sign, out)
         );
     }
@@ -89,7 +89,7 @@ pub fn packed_aba<T: Lane>(
             (zero(), zero())
         } else {
             let p = &work[link.parent_slot].kin;
-            (p.aw, p.al)
+            (p.aw, p.ac)
         };
         let out = &mut work[i + 1];
         dispatch!(link, finish, (), (link, w, v, out, &mut qdd[link.v]));
@@ -114,7 +114,7 @@ fn start<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
 }
 
 #[inline(always)]
-fn start_free<T: Lane>(link: &PackedLink, base: &Kin<T>, q: &[T], v: &[T], out: &mut Work<T>) {
+fn start_free<T: Lane>(link: &PackedLink, base: &BaseKin<T>, q: &[T], v: &[T], out: &mut Work<T>) {
     out.free = free_rotation(link, q);
     out.kin = forward_free(link, base, &out.free, q, v, [T::splat(0.0); 6]);
     (out.n, out.f) = body_force(link, &out.kin);
@@ -195,7 +195,7 @@ fn solve_free<T: Lane>(link: &PackedLink, tau: &[T], own: &mut Work<T>, qdd: &mu
     qdd[link.v..link.v + 3].copy_from_slice(&w);
     qdd[link.v + 3..link.v + 6].copy_from_slice(&v);
     own.kin.aw = w;
-    own.kin.al = v;
+    own.kin.ac = v;
     linear_good && angular_good
 }
 
@@ -223,7 +223,7 @@ fn finish<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
         v[A] += a;
     }
     out.kin.aw = w;
-    out.kin.al = v;
+    out.kin.ac = v;
 }
 
 impl<T: Lane> Articulated<T> {

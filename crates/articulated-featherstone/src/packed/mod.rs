@@ -167,9 +167,42 @@ fn with_axis(kind: Kind, axis: DVec3) -> Option<(Kind, u8, f64, DMat3)> {
     Some((kind, 2, 1.0, DMat3::from_quat(turn.normalize())))
 }
 
-/// Velocity and acceleration of a link, packed axes.
+/// Motion of a link, packed axes. With the classical acceleration of the origin, linear velocities are not needed.
 #[derive(Debug, Clone, Copy)]
 struct Kin<T> {
+    w: V3<T>,
+    aw: V3<T>,
+    /// Acceleration of the link origin.
+    ac: V3<T>,
+    /// α̃ + ω̃ ω̃ by rows: the acceleration of a point at r is `ac` + K r.
+    k: [V3<T>; 3],
+}
+
+impl<T: Lane> Kin<T> {
+    #[inline(always)]
+    fn new(w: V3<T>, aw: V3<T>, ac: V3<T>) -> Self {
+        let (xx, yy, zz) = (w[0] * w[0], w[1] * w[1], w[2] * w[2]);
+        let (xy, xz, yz) = (w[0] * w[1], w[0] * w[2], w[1] * w[2]);
+        let k = [
+            [-(yy + zz), xy - aw[2], xz + aw[1]],
+            [xy + aw[2], -(xx + zz), yz - aw[0]],
+            [xz - aw[1], yz + aw[0], -(xx + yy)],
+        ];
+        Self { w, aw, ac, k }
+    }
+
+    /// Acceleration of the point at `r`.
+    #[inline(always)]
+    fn at(&self, r: V3<T>) -> V3<T> {
+        std::array::from_fn(|i| {
+            self.ac[i] + (self.k[i][0] * r[0] + self.k[i][1] * r[1] + self.k[i][2] * r[2])
+        })
+    }
+}
+
+/// Spatial velocity and acceleration of the base, gravity taken out.
+#[derive(Debug, Clone, Copy)]
+struct BaseKin<T> {
     w: V3<T>,
     v: V3<T>,
     aw: V3<T>,
@@ -201,7 +234,7 @@ impl<T: Lane> PackedWorkspace<T> {
     #[must_use]
     pub fn new(tree: &PackedTree) -> Self {
         let o = T::splat(0.0);
-        let kin = Kin { w: zero(), v: zero(), aw: zero(), al: zero() };
+        let kin = Kin::new(zero(), zero(), zero());
         let art = Articulated { j: [o; 6], h: [zero(); 3], m: [o; 6] };
         let work = Work { kin, sc: (o, o), n: zero(), f: zero(), art, d_inv: o, u: o, free: [zero(); 3] };
         Self { work: vec![work; tree.links.len() + 1] }
@@ -213,22 +246,24 @@ impl<T: Lane> PackedWorkspace<T> {
 }
 
 /// Writes what the base does into slot 0.
-fn place_base<T: Lane>(tree: &PackedTree, base: &BaseMotion, ws: &mut PackedWorkspace<T>) {
+fn place_base<T: Lane>(tree: &PackedTree, base: &BaseMotion, ws: &mut PackedWorkspace<T>) -> BaseKin<T> {
     let a = base.acceleration_with_gravity(tree.gravity);
     let splat = |v: DVec3| v.to_array().map(T::splat);
-    ws.work[0].kin = Kin {
+    let kin = BaseKin {
         w: splat(base.velocity.angular),
         v: splat(base.velocity.linear),
         aw: splat(a.angular),
         al: splat(a.linear),
     };
+    ws.work[0].kin = Kin::new(kin.w, kin.aw, add(kin.al, cross(kin.w, kin.v)));
+    kin
 }
 
 /// Checks lengths and that all numbers are finite.
 fn check_numbers<T: Lane>(what: &'static str, x: &[T], expected: usize) -> Result<(), DynamicsError> {
     check_len(what, x.len(), expected)?;
     let o = T::splat(0.0);
-    let sum = x.iter().fold(o, |sum, x| sum + (*x - *x));
+    let sum = x.iter().fold(o, |sum, x| sum + *x * o);
     if sum == o {
         return Ok(());
     }
@@ -303,7 +338,7 @@ fn to_parent<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
     (n, f)
 }
 
-/// Velocity and acceleration of a link at joint acceleration `qdd`, from those of its parent.
+/// Motion of a link at joint acceleration `qdd`, from that of its parent.
 #[inline(always)]
 fn forward<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
     link: &PackedLink,
@@ -313,36 +348,42 @@ fn forward<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
     qdd: T,
 ) -> Kin<T> {
     let (b, c) = ((A + 1) % 3, (A + 2) % 3);
-    let (mut w, mut v) = to_link::<T, A, HINGE, FIX>(link, sc, p.w, p.v);
-    let (mut aw, mut al) = to_link::<T, A, HINGE, FIX>(link, sc, p.aw, p.al);
+    let mut r = link.r.map(T::splat);
+    if !HINGE {
+        for i in 0..3 {
+            r[i] += T::splat(link.e[A][i]) * sc.1;
+        }
+    }
+    let (mut w, mut aw, mut ac) = (p.w, p.aw, p.at(r));
+    if FIX {
+        (w, aw, ac) = (rotate_back(&link.e, w), rotate_back(&link.e, aw), rotate_back(&link.e, ac));
+    }
     if HINGE {
+        w = kernels::turn_back::<T, A>(sc, w);
+        aw = kernels::turn_back::<T, A>(sc, aw);
+        ac = kernels::turn_back::<T, A>(sc, ac);
         aw[b] += w[c] * qd;
         aw[c] -= w[b] * qd;
-        al[b] += v[c] * qd;
-        al[c] -= v[b] * qd;
         w[A] += qd;
         aw[A] += qdd;
     } else {
-        al[b] += w[c] * qd;
-        al[c] -= w[b] * qd;
-        v[A] += qd;
-        al[A] += qdd;
+        let twice = qd + qd;
+        ac[b] += w[c] * twice;
+        ac[c] -= w[b] * twice;
+        ac[A] += qdd;
     }
-    Kin { w, v, aw, al }
+    Kin::new(w, aw, ac)
 }
 
-/// I a + v ×* I v.
+/// What makes a link move so: I α + ω × I ω + h × a about its origin, m a + K h.
 #[inline(always)]
 fn body_force<T: Lane>(link: &PackedLink, k: &Kin<T>) -> (V3<T>, V3<T>) {
     let (mass, h) = (T::splat(link.mass), link.h.map(T::splat));
-    let momentum = |w: V3<T>, v: V3<T>| {
-        let n = add(sym_mul_const(&link.inertia, w), cross(h, v));
-        let hw = cross(h, w);
-        (n, [mass * v[0] - hw[0], mass * v[1] - hw[1], mass * v[2] - hw[2]])
-    };
-    let (pn, pf) = momentum(k.w, k.v);
-    let (n, f) = momentum(k.aw, k.al);
-    (add(n, add(cross(k.w, pn), cross(k.v, pf))), add(f, cross(k.w, pf)))
+    let spin = cross(k.w, sym_mul_const(&link.inertia, k.w));
+    let n = add(add(sym_mul_const(&link.inertia, k.aw), spin), cross(h, k.ac));
+    let f =
+        std::array::from_fn(|i| mass * k.ac[i] + (k.k[i][0] * h[0] + k.k[i][1] * h[1] + k.k[i][2] * h[2]));
+    (n, f)
 }
 
 /// Rotation matrix (columns, base from link) of the quaternion of a free root.
@@ -363,7 +404,7 @@ fn free_rotation<T: Lane>(link: &PackedLink, q: &[T]) -> [V3<T>; 3] {
 #[inline(always)]
 fn forward_free<T: Lane>(
     link: &PackedLink,
-    base: &Kin<T>,
+    base: &BaseKin<T>,
     free: &[V3<T>; 3],
     q: &[T],
     v: &[T],
@@ -380,10 +421,6 @@ fn forward_free<T: Lane>(
     // v × S q̇; a base at rest leaves only v₀ = 0 there, and the product vanishes.
     let cw = cross(w, own_w);
     let cl = add(cross(w, own_v), cross(v, own_w));
-    Kin {
-        w,
-        v,
-        aw: add(add(aw0, cw), [qdd[0], qdd[1], qdd[2]]),
-        al: add(add(al0, cl), [qdd[3], qdd[4], qdd[5]]),
-    }
+    let al = add(add(al0, cl), [qdd[3], qdd[4], qdd[5]]);
+    Kin::new(w, add(add(aw0, cw), [qdd[0], qdd[1], qdd[2]]), add(al, cross(w, v)))
 }

@@ -23,8 +23,8 @@
 //! `packed_agrees_with_general`, `four_lanes_have_the_bits_of_one`.
 
 use super::{
-    Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers, dispatch,
-    forward, forward_free, free_rotation, kernels::add, place_base, to_parent,
+    BaseKin, Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers,
+    dispatch, forward, forward_free, free_rotation, kernels::add, place_base, to_parent,
 };
 use crate::BaseMotion;
 use sim_traits::DynamicsError;
@@ -47,7 +47,7 @@ pub fn packed_rnea<T: Lane>(
     check_numbers("velocities", v, tree.v_len)?;
     check_numbers("accelerations", qdd, tree.v_len)?;
     crate::algorithm::check_len("joint forces", tau.len(), tree.v_len)?;
-    place_base(tree, base, ws);
+    let ground = place_base(tree, base, ws);
     let work = &mut ws.work[..];
     for (i, link) in tree.links.iter().enumerate() {
         let parent = work[link.parent_slot].kin;
@@ -56,7 +56,7 @@ pub fn packed_rnea<T: Lane>(
         dispatch!(
             link,
             start,
-            start_free(link, &parent, q, v, qdd, out),
+            start_free(link, &ground, q, v, qdd, out),
             (link, &parent, q[link.q] * sign, v[link.v] * sign, qdd[link.v] * sign, out)
         );
     }
@@ -90,7 +90,7 @@ fn start<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
 }
 
 #[inline(always)]
-fn start_free<T: Lane>(link: &PackedLink, base: &Kin<T>, q: &[T], v: &[T], qdd: &[T], out: &mut Work<T>) {
+fn start_free<T: Lane>(link: &PackedLink, base: &BaseKin<T>, q: &[T], v: &[T], qdd: &[T], out: &mut Work<T>) {
     out.free = free_rotation(link, q);
     let own = std::array::from_fn(|k| qdd[link.v + k]);
     out.kin = forward_free(link, base, &out.free, q, v, own);
