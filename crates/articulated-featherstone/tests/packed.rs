@@ -58,6 +58,19 @@ fn packed_agrees_with_general() {
         let tau = random_numbers(&mut random, model.v_len());
         compare(&model, &state, &tau, &mut ws);
     }
+    // Deep trees, where the mass matrix is made in the base frame.
+    for round in 0..50 {
+        let params = TreeParams {
+            links: 20 + random.below(60),
+            chain: 0.95,
+            floating: round % 2 == 0,
+            simple_joints: true,
+            ..TreeParams::default()
+        };
+        let (model, state, mut ws) = case(&mut random, params);
+        let tau = random_numbers(&mut random, model.v_len());
+        compare(&model, &state, &tau, &mut ws);
+    }
     for text in MODELS {
         let (model, state, tau) = read_tree(text).unwrap();
         compare(&model, &state, &tau, &mut Workspace::new(&model));

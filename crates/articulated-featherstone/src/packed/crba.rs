@@ -31,6 +31,10 @@ use super::{
 };
 use sim_traits::DynamicsError;
 
+/// Longest way to the base for which columns are carried from link to link; beyond, all work is done in the base frame.
+/// Tuned on the W4 trees.
+const DEEP: usize = 12;
+
 /// Writes the mass matrix of a packed tree, nv rows of nv numbers; as [`crate::crba`].
 ///
 /// # Errors
@@ -46,6 +50,10 @@ pub fn packed_crba<T: Lane>(
     check_numbers("coordinates", q, tree.q_len)?;
     crate::algorithm::check_len("mass matrix", m.len(), nv * nv)?;
     m.fill(T::splat(0.0));
+    if tree.depth > DEEP {
+        super::deep_crba::fill(tree, q, ws, m);
+        return Ok(());
+    }
     for (i, link) in tree.links.iter().enumerate() {
         let out = &mut ws.work[i + 1];
         let x = q[link.q] * T::splat(link.sign);
@@ -119,7 +127,7 @@ pub fn packed_crba<T: Lane>(
 }
 
 #[inline(always)]
-fn put<T: Lane>(m: &mut [T], nv: usize, r: usize, c: usize, x: T) {
+pub(super) fn put<T: Lane>(m: &mut [T], nv: usize, r: usize, c: usize, x: T) {
     m[r * nv + c] = x;
     m[c * nv + r] = x;
 }
@@ -150,7 +158,7 @@ fn move_composite<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
 
 /// Inertia and first moment at the point −r.
 #[inline(always)]
-fn shift_composite<T: Lane>(j: &[T; 6], h: V3<T>, mass: T, r: V3<T>) -> ([T; 6], V3<T>) {
+pub(super) fn shift_composite<T: Lane>(j: &[T; 6], h: V3<T>, mass: T, r: V3<T>) -> ([T; 6], V3<T>) {
     // I + 2 (r·h) 1 − r hᵀ − h rᵀ + m (r² 1 − r rᵀ) = I + (k·r) 1 − sym(k rᵀ) with k = 2 h + m r.
     let two = T::splat(2.0);
     let half = T::splat(0.5);
@@ -168,7 +176,14 @@ fn shift_composite<T: Lane>(j: &[T; 6], h: V3<T>, mass: T, r: V3<T>) -> ([T; 6],
 }
 
 /// The 6x6 of a free root.
-fn free_block<T: Lane>(link: &PackedLink, inertia: &[T; 6], h: V3<T>, mass: T, nv: usize, m: &mut [T]) {
+pub(super) fn free_block<T: Lane>(
+    link: &PackedLink,
+    inertia: &[T; 6],
+    h: V3<T>,
+    mass: T,
+    nv: usize,
+    m: &mut [T],
+) {
     let k = link.v;
     for c in 0..3 {
         let mut e = zero();

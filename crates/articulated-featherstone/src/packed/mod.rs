@@ -8,6 +8,7 @@
 
 mod aba;
 mod crba;
+mod deep_crba;
 mod kernels;
 mod lane;
 mod rnea;
@@ -72,6 +73,10 @@ pub struct PackedTree {
     q_len: usize,
     v_len: usize,
     gravity: DVec3,
+    /// For each slot the parent's slot and the place of its velocity, `u32::MAX` for a free root and for the base.
+    walk: Vec<[u32; 2]>,
+    /// Longest way to the base, in joints.
+    depth: usize,
 }
 
 impl PackedTree {
@@ -131,7 +136,15 @@ impl PackedTree {
             });
             frames.push(frame);
         }
-        Ok(Self { links, q_len: model.q_len(), v_len: model.v_len(), gravity: model.gravity })
+        let mut walk = vec![[0, u32::MAX]];
+        let mut depths = vec![0];
+        for link in &links {
+            let v = if link.kind == Kind::Free { u32::MAX } else { link.v as u32 };
+            walk.push([link.parent_slot as u32, v]);
+            depths.push(depths[link.parent_slot] + 1);
+        }
+        let depth = depths.into_iter().fold(0, usize::max);
+        Ok(Self { links, q_len: model.q_len(), v_len: model.v_len(), gravity: model.gravity, walk, depth })
     }
 
     /// Number of links.
@@ -227,6 +240,8 @@ struct Work<T> {
 #[derive(Debug, Clone)]
 pub struct PackedWorkspace<T> {
     work: Vec<Work<T>>,
+    /// Joint axes in the base frame, for the mass matrix of deep trees.
+    axes: Vec<[T; 6]>,
 }
 
 impl<T: Lane> PackedWorkspace<T> {
@@ -237,7 +252,7 @@ impl<T: Lane> PackedWorkspace<T> {
         let kin = Kin::new(zero(), zero(), zero());
         let art = Articulated { j: [o; 6], h: [zero(); 3], m: [o; 6] };
         let work = Work { kin, sc: (o, o), n: zero(), f: zero(), art, d_inv: o, u: o, free: [zero(); 3] };
-        Self { work: vec![work; tree.links.len() + 1] }
+        Self { work: vec![work; tree.links.len() + 1], axes: vec![[o; 6]; tree.links.len() + 1] }
     }
 
     fn check(&self, tree: &PackedTree) -> Result<(), DynamicsError> {
