@@ -25,7 +25,8 @@
 //! Wrong lengths, numbers that are not finite, times that do not increase.
 //!
 //! # Tested by
-//! `recorded_torques_replay_the_motion`, `computed_torque_gives_linear_error_dynamics`,
+//! `recorded_torques_replay_the_motion`,
+//! `computed_torque_gives_linear_error_dynamics`,
 //! `feedback_is_zero_on_the_path_and_restores_off_it`.
 
 use crate::{

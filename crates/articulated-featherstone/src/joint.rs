@@ -36,7 +36,8 @@
 //! The builder refuses axes that are not of length 1 and pitches that are not finite.
 //!
 //! # Tested by
-//! `velocity_is_the_derivative_of_the_pose`, `bias_is_the_derivative_of_the_velocity`,
+//! `velocities_and_accelerations_are_derivatives`,
+//! `joints_composed_of_massless_links_are_the_joints_they_compose`,
 //! `free_and_constrained_modes_span_all_six`.
 
 use sim_math::{

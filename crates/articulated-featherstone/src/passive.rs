@@ -23,7 +23,8 @@
 //! Wrong lengths; a hard spring at its own position.
 //!
 //! # Tested by
-//! `damped_oscillator_follows_the_closed_form`, `dry_friction_stops_a_slider_where_the_closed_form_says`.
+//! `damped_oscillator_follows_the_closed_form`,
+//! `dry_friction_stops_a_slider_where_the_closed_form_says`.
 
 use crate::{Model, State, algorithm::check_len};
 use sim_traits::DynamicsError;

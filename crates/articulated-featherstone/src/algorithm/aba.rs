@@ -34,7 +34,8 @@
 //! `DynamicsError::Singular` with the link and D; wrong lengths; numbers that are not finite.
 //!
 //! # Tested by
-//! `aba_equals_crba_and_solve`, `rnea_undoes_aba`, `aba_equals_the_dense_multiplier_system`,
+//! `aba_equals_crba_and_solve_and_rnea_undoes_it`,
+//! `aba_equals_the_dense_multiplier_system`,
 //! `aligned_axes_of_massless_links_are_an_error_naming_the_link`.
 
 use super::{

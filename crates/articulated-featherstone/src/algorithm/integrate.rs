@@ -23,7 +23,8 @@
 //! Wrong lengths, numbers that are not finite.
 //!
 //! # Tested by
-//! `difference_undoes_integrate`, `rate_is_the_derivative_of_integrate`.
+//! `difference_undoes_integrate_and_rate_is_its_derivative`,
+//! `double_pendulum_keeps_energy_for_a_minute`.
 
 use super::{aba::aba, check_len};
 use crate::{Model, State, Workspace, passive::add_passive_forces, state::check_finite};

@@ -28,7 +28,7 @@
 //! Wrong lengths, numbers that are not finite, a quaternion of length zero.
 //!
 //! # Tested by
-//! `velocities_are_derivatives_of_poses`, `accelerations_are_derivatives_of_velocities`.
+//! `velocities_and_accelerations_are_derivatives`.
 
 use super::check_len;
 use crate::{Model, State, Workspace, model::LinkData, state::check_finite};

@@ -24,7 +24,7 @@
 //! `NotPrepared`, unknown velocity, wrong length.
 //!
 //! # Tested by
-//! `a_stop_reverses_the_joint_velocity`, `near_stops_are_found`.
+//! `near_stops_are_found_and_a_stop_reverses_the_joint_velocity`.
 
 use super::{
     check_len,

@@ -28,7 +28,9 @@
 //! As [`crate::aba`]; unknown link; `NonFinite` if the projection runs away.
 //!
 //! # Tested by
-//! `four_bar_linkage_follows_freudenstein`, `a_welded_chain_is_a_rigid_body`, `projection_closes_a_loop`.
+//! `four_bar_linkage_follows_freudenstein`,
+//! `a_welded_chain_is_a_rigid_body`,
+//! `feedback_makes_errors_decay`.
 
 use super::{
     aba::aba,
@@ -257,7 +259,8 @@ fn solve_semidefinite(w: &mut [f64], b: &mut [f64], order: &mut Vec<usize>) {
 }
 
 /// Joint accelerations of a tree with loops: [`Workspace::qdd`]. `rate` β, 1/s, is how fast errors of the loops decay
-/// (0: not at all; 1 / β is the time constant).
+/// (0: not at all; 1 / β is the time constant). Link accelerations in the workspace are not those of the result:
+/// [`crate::compute_accelerations`] writes them.
 ///
 /// # Errors
 /// As [`crate::aba`]; unknown link.

@@ -23,7 +23,9 @@
 //! `NotPrepared` unless [`crate::compute_velocities`] or [`crate::compute_poses`] was the last to place the links.
 //!
 //! # Tested by
-//! `centroidal_matrix_times_velocity_is_momentum`, `kinetic_energy_is_half_v_m_v`, `power_balances_for_random_trees`.
+//! `centroidal_matrix_times_velocity_is_momentum_and_energy_is_half_v_m_v`,
+//! `energy_changes_at_the_rate_of_the_power`,
+//! `power_balances_for_random_trees`.
 
 use super::check_len;
 use crate::{Model, State, Workspace};

@@ -25,7 +25,9 @@
 //! Wrong lengths, numbers that are not finite.
 //!
 //! # Tested by
-//! `rnea_undoes_aba`, `hanging_chain_at_rest_carries_the_weight_below`, `bias_forces_are_rnea_without_acceleration`.
+//! `aba_equals_crba_and_solve_and_rnea_undoes_it`,
+//! `hanging_chain_at_rest_carries_the_weight_below`,
+//! `pinocchio_gives_the_same_accelerations_and_bias_forces`.
 
 use super::{
     check_len,

@@ -29,7 +29,8 @@
 //! Wrong lengths, numbers that are not finite, `Singular` with the link.
 //!
 //! # Tested by
-//! `packed_agrees_with_general`, `four_lanes_have_the_bits_of_one`.
+//! `packed_agrees_with_general`,
+//! `four_lanes_have_the_bits_of_one`.
 
 use super::{
     BaseKin, Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers,

@@ -20,7 +20,8 @@
 //! Wrong lengths, numbers that are not finite.
 //!
 //! # Tested by
-//! `packed_agrees_with_general`, `four_lanes_have_the_bits_of_one`.
+//! `packed_agrees_with_general`,
+//! `four_lanes_have_the_bits_of_one`.
 
 use super::{
     BaseKin, Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers,
