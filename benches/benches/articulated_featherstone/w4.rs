@@ -1,8 +1,8 @@
 //! W4: dynamics of the five workload trees, general and packed, one and four states at a time.
 
 use articulated_featherstone::{
-    Lanes4, PackedTree, PackedWorkspace, Workspace, aba, contact_matrix, crba, factorize, packed_aba, packed_crba,
-    packed_rnea, rnea, testkit::read_tree,
+    Lanes4, PackedTree, PackedWorkspace, Workspace, aba, contact_matrix, crba, factorize, packed_aba,
+    packed_crba, packed_rnea, rnea, testkit::read_tree,
 };
 use sim_math::{glam::DVec3, spatial::Force};
 use std::hint::black_box;
@@ -60,7 +60,8 @@ fn cases(suite: &mut Suite) {
         let pushes = DVec3::AXES.map(|e| Force::at_offset(DVec3::new(0.1, 0.0, -0.05), e));
         suite.case(&format!("articulated/contact_matrix/{name}")).run(|| {
             state.q[last] += 1e-9;
-            factorize(&model, &state.q, &mut ws).and_then(|()| contact_matrix(&model, &ws, black_box(link), pushes))
+            factorize(&model, &state.q, &mut ws)
+                .and_then(|()| contact_matrix(&model, &ws, black_box(link), pushes))
         });
     }
 }

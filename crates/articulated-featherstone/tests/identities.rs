@@ -27,7 +27,7 @@ fn mass_matrix(model: &Model, state: &State, ws: &mut Workspace) -> Vec<f64> {
     m
 }
 
-// proves: MIR-62, FON-66
+// proves: MIR-60, FON-66
 #[test]
 fn aba_equals_crba_and_solve_and_rnea_undoes_it() {
     let mut random = SplitMix64(1);
@@ -223,7 +223,7 @@ fn coordinates(axes: &[Motion], m: Motion) -> Vec<f64> {
     dense_solve(&gram, &right)
 }
 
-// proves: ARN-21, ARN-22, MIR-60
+// proves: ARN-22
 #[test]
 fn aba_equals_the_dense_multiplier_system() {
     let mut random = SplitMix64(3);

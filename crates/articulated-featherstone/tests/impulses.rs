@@ -204,7 +204,7 @@ fn cross_inertia_of_one_free_link_is_its_inverse_inertia() {
     }
 }
 
-// proves: MIR-68, FON-71, ARN-37
+// proves: MIR-68
 #[test]
 fn contact_matrix_is_the_block_of_delassus_and_psd() {
     let mut random = SplitMix64(26);

@@ -44,7 +44,7 @@ fn moved(model: &articulated_featherstone::Model, state: &State, qdd: &[f64], dt
     next
 }
 
-// proves: MIR-57, ARN-15, ARN-26, MIR-59, ARN-16, MIR-64
+// proves: MIR-57, ARN-15, ARN-26, MIR-59
 #[test]
 fn velocities_and_accelerations_are_derivatives() {
     let mut random = SplitMix64(11);

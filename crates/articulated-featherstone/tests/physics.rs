@@ -90,6 +90,7 @@ fn double_pendulum_keeps_energy_for_a_minute() {
     assert!(worst < 1e-9 * 19.62, "{worst:e}");
 }
 
+// proves: MIR-60, FON-67, ARN-08
 #[test]
 fn double_pendulum_agrees_with_lagrange_and_with_order_four() {
     let model = double_pendulum();
@@ -288,7 +289,7 @@ fn weightless(model: &Model) -> Model {
     builder.build().unwrap()
 }
 
-// proves: ARN-11, FON-75, ARN-17
+// proves: ARN-11, ARN-17
 #[test]
 fn a_free_link_alone_is_a_free_body() {
     let moments = DVec3::new(1.0, 2.0, 3.0);
@@ -387,7 +388,6 @@ fn a_rigid_joint_is_a_weld() {
     }
 }
 
-// proves: FON-74
 #[test]
 fn joints_composed_of_massless_links_are_the_joints_they_compose() {
     let mut random = SplitMix64(37);
@@ -480,6 +480,7 @@ fn sliders_follow_their_closed_forms() {
     assert_close!(ws.qdd()[0], 2.0 * 0.1 * 9.81 / (0.05 + 2.0 * 0.01), rel = 1e-13);
 }
 
+// proves: ARN-12
 #[test]
 fn hanging_chain_at_rest_carries_the_weight_below() {
     let mut builder = ModelBuilder::new().gravity(G);
@@ -502,6 +503,7 @@ fn hanging_chain_at_rest_carries_the_weight_below() {
     }
 }
 
+// proves: ARN-10
 #[test]
 fn spherical_pendulum_keeps_energy_and_vertical_momentum() {
     let model = ModelBuilder::new()
@@ -576,7 +578,7 @@ fn a_scripted_base_acts_like_a_joint_that_follows_the_script() {
     }
 }
 
-// proves: MIR-74, ARN-23
+// proves: MIR-74
 #[test]
 fn damped_oscillator_follows_the_closed_form() {
     // m x'' + c x' + k x = 0 from x = 1 at rest.
