@@ -50,7 +50,7 @@ use sim_math::{
 };
 use sim_traits::{DynamicsError, PartId};
 
-/// D must exceed so many units of rounding of what was subtracted to get it. Tuned: the noise bound adds up traces, so
+/// D must exceed so many units of rounding of what was subtracted to get it. Chosen, not tuned: the noise bound adds up traces, so
 /// it is itself an over-estimate by the number of links.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 

@@ -13,7 +13,7 @@
 //! column of a hinge on axis A:  (I column A; e_A × h)        of a slider:  (h × e_A; m e_A)
 //! ```
 //! # Cost
-//! O(n depth), no allocation; see bench `articulated/crba`. One state at a time.
+//! O(n depth), no allocation; see bench `articulated/crba`.
 //!
 //! # Numerics
 //! Symmetric by construction.
@@ -32,7 +32,7 @@ use super::{
 use sim_traits::DynamicsError;
 
 /// Longest way to the base for which columns are carried from link to link; beyond, all work is done in the base frame.
-/// Tuned on the W4 trees.
+/// Chosen, not tuned: the W4 trees of depth 50 and 100 gain, those up to 10 keep the walk.
 const DEEP: usize = 12;
 
 /// Writes the mass matrix of a packed tree, nv rows of nv numbers; as [`crate::crba`].

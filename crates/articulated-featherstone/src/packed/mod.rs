@@ -1,4 +1,4 @@
-//! A faster form of trees made of hinges and sliders, with an optional free root: the same results, a third of the time.
+//! A faster form of trees made of hinges and sliders, with an optional free root: the same results to rounding, in about half the time.
 //!
 //! [`PackedTree::new`] turns the frame of each link so that its joint lies on a coordinate axis; the algorithms then know the axis at
 //! compile time and never multiply by the zeros and ones of general rotations. They are generic over [`Lane`]: one state, or four states of one
