@@ -1,0 +1,8 @@
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
+mod brute_force;
+mod changes;
+mod column_sweep;
+mod proxies;
+
+pub use brute_force::BruteForce;
+pub use column_sweep::{ColumnSweep, ColumnSweepParams, ColumnSweepReport};
