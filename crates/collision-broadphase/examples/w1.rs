@@ -22,7 +22,7 @@ impl Random {
 
 fn main() {
     for n in std::env::args().skip(1).filter_map(|a| a.parse::<usize>().ok()) {
-        for changes in [false, true] {
+        for changes in [true] {
             let mut random = Random(42);
             let side = 6.0 * sim_math::ops::cbrt(n as f64);
             let (mut half, mut center, mut velocity) = (vec![], vec![], vec![]);
@@ -33,7 +33,10 @@ fn main() {
                 center.push(v(0.0, side));
                 velocity.push(v(-0.05, 0.05));
             }
-            let mut broad = ColumnSweep::default();
+            let mut params = collision_broadphase::ColumnSweepParams::default();
+            if let Ok(w) = std::env::var("WINDOW") { params.max_window = w.parse().unwrap(); }
+            if let Ok(w) = std::env::var("SLACK") { params.slack = w.parse().unwrap(); }
+            let mut broad = ColumnSweep::new(params);
             let ids: Vec<ProxyId> = (0..n as u32).map(ProxyId).collect();
             let mut boxes: Vec<Aabb> =
                 (0..n).map(|i| Aabb::from_center_half_extents(center[i], half[i])).collect();

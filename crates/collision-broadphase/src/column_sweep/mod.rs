@@ -55,14 +55,14 @@ pub struct ColumnSweepParams {
     /// Largest number of steps between two full finds, default 16, at least 1. Raising it makes finds rarer,
     /// but each finds more pairs that may touch, and more boxes break their promise.
     pub max_window: u32,
-    /// Deviation from straight motion that a box is granted, as a fraction of its longest side; default 0.01.
+    /// Deviation from straight motion that a box is granted, as a fraction of its longest side; default 0.002.
     /// Raising it saves broken promises and costs more looks at pairs.
     pub slack: f64,
 }
 
 impl Default for ColumnSweepParams {
     fn default() -> Self {
-        Self { max_window: 16, slack: 0.01 }
+        Self { max_window: 16, slack: 0.002 }
     }
 }
 
@@ -134,7 +134,7 @@ impl ColumnSweep {
     /// Empty, with the given tunables; values out of range are moved into it.
     #[must_use]
     pub fn new(params: ColumnSweepParams) -> Self {
-        let slack = if params.slack.is_finite() { params.slack.clamp(0.0, 1.0) } else { 0.01 };
+        let slack = if params.slack.is_finite() { params.slack.clamp(0.0, 1.0) } else { 0.002 };
         let max_window = params.max_window.clamp(1, 1000);
         let mut store = PairStore::default();
         store.clear(0, max_window);
@@ -267,7 +267,7 @@ impl ColumnSweep {
         let rate = if self.flags[s] & HINTED != 0 { self.hints[s] } else { old };
         let slack = self.slack(s);
         let turn = (0..6).fold(0.0_f32, |m, j| m.max((rate[j] - old[j]).abs()));
-        let tol = slack + (0.6 * self.window as f32 * turn).min(20.0 * slack);
+        let tol = slack + (0.6 * self.window as f32 * turn).min(100.0 * slack);
         Track { touched: self.tracks[s].touched, ..Track::new(aabb, rate, tol, now, self.window) }
     }
 
