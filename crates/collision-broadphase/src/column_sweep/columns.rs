@@ -96,13 +96,18 @@ pub(super) struct Cells {
     pub(super) last: [i32; 2],
 }
 
-/// Gathered column, one array per number, so that the sweep reads straight lines.
+/// An entry of a gathered column: 32 bytes that the sweep reads in a straight line.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    fat: Fat,
+    slot: u32,
+    bits: u32,
+}
+
+/// Scratch of the sweep.
 #[derive(Debug, Clone, Default)]
 struct Column {
-    lo: [Vec<f32>; 3],
-    hi: [Vec<f32>; 3],
-    slot: Vec<u32>,
-    bits: Vec<u32>,
+    entries: Vec<Entry>,
     hits: Vec<u32>,
 }
 
@@ -400,55 +405,39 @@ impl Columns {
 
 impl Column {
     fn gather(&mut self, entries: &[u32], slots: &[u32], fats: &[Fat]) {
-        let n = entries.len();
-        for d in 0..3 {
-            self.lo[d].clear();
-            self.hi[d].clear();
-        }
-        self.slot.clear();
-        self.bits.clear();
-        for &e in entries {
+        self.entries.clear();
+        self.entries.extend(entries.iter().map(|&e| {
             let i = (e & INDEX) as usize;
-            let fat = &fats[i];
-            for d in 0..3 {
-                self.lo[d].push(fat.lo[d]);
-                self.hi[d].push(fat.hi[d]);
-            }
-            self.slot.push(slots[i]);
-            self.bits.push(e >> 30);
-        }
-        if self.hits.len() < n {
-            self.hits.resize(n.next_power_of_two(), NONE);
+            Entry { fat: fats[i], slot: slots[i], bits: e >> 30 }
+        }));
+        if self.hits.len() < entries.len() {
+            self.hits.resize(entries.len().next_power_of_two(), NONE);
         }
     }
 
-    /// The hot loop. Storing every index and advancing by the outcome of the test (no branch) is two to three
+    /// The hot loop. Storing every slot and advancing by the outcome of the test (no branch) is two to three
     /// times faster than a branch that goes either way.
     fn sweep(&mut self, found: &mut impl FnMut(u32, u32)) {
-        let n = self.slot.len();
-        let [lo0, lo1, lo2] = &self.lo;
-        let [hi0, hi1, hi2] = &self.hi;
-        let (lo0, lo1, lo2) = (&lo0[..n], &lo1[..n], &lo2[..n]);
-        let (hi0, hi1, hi2) = (&hi0[..n], &hi1[..n], &hi2[..n]);
-        let bits = &self.bits[..n];
-        for i in 0..n {
-            let (x, y0, y1, z0, z1, own) = (hi0[i], lo1[i], hi1[i], lo2[i], hi2[i], bits[i]);
+        let hits = &mut self.hits[..];
+        let mut rest = &self.entries[..];
+        while let Some((own, others)) = rest.split_first() {
+            rest = others;
+            let (lo, hi) = (own.fat.lo, own.fat.hi);
             let mut len = 0;
-            for j in (i + 1)..n {
-                if lo0[j] > x {
+            for other in others {
+                if other.fat.lo[0] > hi[0] {
                     break;
                 }
-                let hit = (lo1[j] <= y1)
-                    & (y0 <= hi1[j])
-                    & (lo2[j] <= z1)
-                    & (z0 <= hi2[j])
-                    & ((bits[j] | own) == 3);
-                self.hits[len] = j as u32;
+                let hit = (other.fat.lo[1] <= hi[1])
+                    & (lo[1] <= other.fat.hi[1])
+                    & (other.fat.lo[2] <= hi[2])
+                    & (lo[2] <= other.fat.hi[2])
+                    & ((other.bits | own.bits) == 3);
+                hits[len] = other.slot;
                 len += usize::from(hit);
             }
-            let slot = self.slot[i];
-            for &j in &self.hits[..len] {
-                found(slot, self.slot[j as usize]);
+            for &slot in &hits[..len] {
+                found(own.slot, slot);
             }
         }
     }

@@ -43,7 +43,7 @@ mod rays;
 use crate::proxies::{NONE, Proxies, Tenant};
 use columns::Columns;
 use pair_store::PairStore;
-use predict::{NEVER, Track, next_look, rate_between};
+use predict::{NEVER, Track, classify, next_look, rate_between};
 use sim_math::Aabb;
 use sim_traits::{BroadPhase, BroadPhaseError, Pair, PairChanges, ProxyId, ProxyKind, Ray};
 use std::ops::ControlFlow;
@@ -102,7 +102,7 @@ pub struct ColumnSweep {
     tracks: Vec<Track>,
     flags: Vec<u8>,
     /// Rates for the next find, of boxes with the flag `HINTED`.
-    hints: Vec<[f32; 6]>,
+    hints: Vec<[f64; 6]>,
     moving: Columns,
     fixed: Columns,
     fixed_dirty: bool,
@@ -176,7 +176,7 @@ impl ColumnSweep {
         }
     }
 
-    fn mark_pending(&mut self, slot: u32, hint: [f32; 6]) {
+    fn mark_pending(&mut self, slot: u32, hint: [f64; 6]) {
         let s = slot as usize;
         if self.flags[s] & PENDING == 0 {
             self.flags[s] |= PENDING | HINTED;
@@ -253,9 +253,9 @@ impl ColumnSweep {
     }
 
     /// Extent that scales the slack, metres.
-    fn slack(&self, s: usize) -> f32 {
+    fn slack(&self, s: usize) -> f64 {
         let size = self.proxies.boxes[s].size().max_element();
-        if size.is_finite() { (self.params.slack * size) as f32 } else { 0.0 }
+        if size.is_finite() { self.params.slack * size } else { 0.0 }
     }
 
     fn new_track(&self, s: usize, now: u32) -> Track {
@@ -263,11 +263,11 @@ impl ColumnSweep {
         if self.proxies.tenants[s] == Tenant::Fixed {
             return Track::new(aabb, [0.0; 6], 0.0, now, self.window);
         }
-        let old = self.tracks[s].rate();
+        let old = self.tracks[s].rate;
         let rate = if self.flags[s] & HINTED != 0 { self.hints[s] } else { old };
         let slack = self.slack(s);
-        let turn = (0..6).fold(0.0_f32, |m, j| m.max((rate[j] - old[j]).abs()));
-        let tol = slack + (0.6 * self.window as f32 * turn).min(100.0 * slack);
+        let turn = (0..6).fold(0.0_f64, |m, j| m.max((rate[j] - old[j]).abs()));
+        let tol = slack + (0.6 * f64::from(self.window) * turn).min(100.0 * slack);
         Track { touched: self.tracks[s].touched, ..Track::new(aabb, rate, tol, now, self.window) }
     }
 
@@ -308,7 +308,7 @@ impl ColumnSweep {
         found.extend(self.extras.iter().filter(|e| e.1.overlaps(&swept)).map(|e| e.0));
         for &other in &found {
             if other != slot && self.seen[other as usize] != self.token && self.proxies.may_pair(slot, other) {
-                self.add_candidate(slot, other, true);
+                self.add_candidate(slot, other);
             }
         }
         self.found = found;
@@ -321,27 +321,41 @@ impl ColumnSweep {
         }
     }
 
-    /// A record for two boxes that come near each other, if they may touch in the window.
-    #[inline]
-    fn add_candidate(&mut self, a: u32, b: u32, log: bool) {
+    /// A record for two boxes that come near each other inside a window, if they may touch in its rest.
+    fn add_candidate(&mut self, a: u32, b: u32) {
         let overlap = self.proxies.overlap(a, b);
         let due = next_look(&self.tracks[a as usize], &self.tracks[b as usize], self.step, self.window, overlap);
+        if overlap || due != NEVER {
+            let r = self.store.add(a, b);
+            if overlap {
+                self.store.begin(r, self.proxies.pair(a, b));
+            }
+            self.store.schedule(r, due);
+        }
+    }
+
+    /// The same at the start of a window, where all tracks begin; pairs of pending boxes are noted.
+    #[inline]
+    fn add_found(&mut self, a: u32, b: u32) {
+        let (track_a, track_b) = (&self.tracks[a as usize], &self.tracks[b as usize]);
+        let (overlap, due) = match classify(track_a, track_b, self.window) {
+            Some(known) => known,
+            None => (self.proxies.overlap(a, b), 1),
+        };
         if !overlap && due == NEVER {
             return;
         }
         let r = self.store.add(a, b);
         if overlap {
             let pair = self.proxies.pair(a, b);
-            if log {
-                self.store.begin(r, pair);
-            } else {
-                self.store.begin_silently(r, pair);
-                if (self.flags[a as usize] | self.flags[b as usize]) & PENDING != 0 {
-                    self.after.push(pair);
-                }
+            self.store.begin_silently(r, pair);
+            if (self.flags[a as usize] | self.flags[b as usize]) & PENDING != 0 {
+                self.after.push(pair);
             }
         }
-        self.store.schedule(r, due);
+        if due != NEVER {
+            self.store.schedule(r, due);
+        }
     }
 
     /// The full find: a new window.
@@ -359,11 +373,11 @@ impl ColumnSweep {
         self.store.clear(self.proxies.slots(), self.window);
         self.after.clear();
         let mut moving = std::mem::take(&mut self.moving);
-        moving.sweep(|a, b| self.add_candidate(a, b, false));
+        moving.sweep(|a, b| self.add_found(a, b));
         if self.fixed.len() > 0 {
             let fixed = std::mem::take(&mut self.fixed);
             for a in moving.all_slots() {
-                fixed.query(&self.tracks[a as usize].swept(0, self.window), |b| self.add_candidate(a, b, false));
+                fixed.query(&self.tracks[a as usize].swept(0, self.window), |b| self.add_found(a, b));
             }
             self.fixed = fixed;
         }

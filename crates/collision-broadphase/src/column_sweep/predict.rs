@@ -6,7 +6,7 @@
 //! # Symbols
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | `start` | the six corner coordinates extrapolated to step 0 of the window | m |
+//! | `start` | the six corner coordinates at step 0 of the window, lower ones negated | m |
 //! | `rate` | their change per step | m |
 //! | `tol` | promised largest deviation from the straight line | m |
 //! | `c_j` | one of six gaps `b.max - a.min`, `a.max - b.min`; all ≥ 0 means overlap | m |
@@ -22,7 +22,7 @@
 //! The next look at a pair is the first step at which its present state is not sure.
 //!
 //! # Cost
-//! A promise: 6 multiplications. A schedule: 12, and divisions only if the state may change in the window.
+//! A promise takes 6 multiplications, a schedule 12, and divisions only if the state may change in the window.
 //!
 //! # Numerics
 //! `tol` is at least 1e-13 of the largest coordinate and way, `T` has 10 % to spare, and steps are taken early by 1e-6
@@ -37,12 +37,12 @@
 
 use sim_math::Aabb;
 
-/// Motion of a box in the present window.
+/// Motion of a box in the present window. Lower corners are negated, so that a gap is a sum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Track {
     pub(super) start: [f64; 6],
-    pub(super) rate: [f32; 6],
-    pub(super) tol: f32,
+    pub(super) rate: [f64; 6],
+    pub(super) tol: f64,
     /// Last step in which the box was given anew.
     pub(super) touched: u32,
 }
@@ -50,59 +50,53 @@ pub(super) struct Track {
 /// Never in this window.
 pub(super) const NEVER: u32 = u32::MAX;
 
+/// Corners, lower ones negated.
 #[inline]
 fn corners(aabb: &Aabb) -> [f64; 6] {
     let (lo, hi) = (aabb.min, aabb.max);
-    [lo.x, lo.y, lo.z, hi.x, hi.y, hi.z]
+    [-lo.x, -lo.y, -lo.z, hi.x, hi.y, hi.z]
 }
 
 /// Change of the corners per step, from two boxes one step apart; 0 where it is not a number.
 #[inline]
-pub(super) fn rate_between(old: &Aabb, new: &Aabb) -> [f32; 6] {
+pub(super) fn rate_between(old: &Aabb, new: &Aabb) -> [f64; 6] {
     let (old, new) = (corners(old), corners(new));
     let mut rate = [0.0; 6];
     for j in 0..6 {
-        let d = (new[j] - old[j]) as f32;
-        rate[j] = if d.is_finite() { d } else { 0.0 };
+        let d = new[j] - old[j];
+        rate[j] = if d.abs() < 1e100 { d } else { 0.0 };
     }
     rate
 }
 
 impl Track {
-    pub(super) const REST: Self =
-        Self { start: [0.0; 6], rate: [0.0; 6], tol: 0.0, touched: 0 };
+    pub(super) const REST: Self = Self { start: [0.0; 6], rate: [0.0; 6], tol: 0.0, touched: 0 };
 
     /// A promise that begins with `aabb` at step `now` and is used up to step `last`.
-    pub(super) fn new(aabb: &Aabb, rate: [f32; 6], tol: f32, now: u32, last: u32) -> Self {
-        let mut start = corners(aabb);
+    pub(super) fn new(aabb: &Aabb, rate: [f64; 6], tol: f64, now: u32, last: u32) -> Self {
+        let (mut start, mut rate) = (corners(aabb), rate);
         let mut largest = 0.0_f64;
-        let mut rate = rate;
+        let (now, last) = (f64::from(now), f64::from(last.max(now)));
         for j in 0..6 {
             if start[j].is_finite() {
-                let way = f64::from(last.max(now)) * f64::from(rate[j]).abs();
-                largest = largest.max(start[j].abs() + 2.0 * way);
-                start[j] -= f64::from(now) * f64::from(rate[j]);
+                largest = largest.max(start[j].abs() + 2.0 * last * rate[j].abs());
+                start[j] -= now * rate[j];
             } else {
                 rate[j] = 0.0;
             }
         }
-        Self { start, rate, tol: tol.max((1e-13 * largest) as f32), touched: now }
-    }
-
-    #[inline]
-    pub(super) fn rate(&self) -> [f32; 6] {
-        self.rate
+        Self { start, rate, tol: tol.max(1e-13 * largest), touched: 0 }
     }
 
     /// True if the promise holds for `aabb` at step `k`.
     #[inline]
     pub(super) fn holds(&self, aabb: &Aabb, k: u32) -> bool {
         let c = corners(aabb);
-        let (k, tol) = (f64::from(k), f64::from(self.tol));
+        let k = f64::from(k);
         let mut broken = false;
         for j in 0..6 {
             // The NaN of equal infinities is a kept promise.
-            broken |= (c[j] - (self.start[j] + k * f64::from(self.rate[j]))).abs() > tol;
+            broken |= (c[j] - (self.start[j] + k * self.rate[j])).abs() > self.tol;
         }
         !broken
     }
@@ -110,12 +104,57 @@ impl Track {
     /// All places of the box from step `from` to step `to`.
     #[inline]
     pub(super) fn swept(&self, from: u32, to: u32) -> Aabb {
-        let (from, to, tol) = (f64::from(from), f64::from(to), 1.1 * f64::from(self.tol));
-        let at = |j: usize, k: f64| self.start[j] + k * f64::from(self.rate[j]);
-        let lo = |j: usize| at(j, from).min(at(j, to)) - tol;
-        let hi = |j: usize| at(j, from).max(at(j, to)) + tol;
-        Aabb { min: [lo(0), lo(1), lo(2)].into(), max: [hi(3), hi(4), hi(5)].into() }
+        let (from, to, tol) = (f64::from(from), f64::from(to), 1.1 * self.tol);
+        let far = |j: usize| {
+            let (p, q) = (self.start[j] + from * self.rate[j], self.start[j] + to * self.rate[j]);
+            tol + if p > q { p } else { q }
+        };
+        Aabb { min: [-far(0), -far(1), -far(2)].into(), max: [far(3), far(4), far(5)].into() }
     }
+}
+
+/// The six gaps of a pair at step 0, and their change per step.
+#[inline]
+fn gaps(a: &Track, b: &Track) -> ([f64; 6], [f64; 6]) {
+    let (mut c, mut s) = ([0.0; 6], [0.0; 6]);
+    for j in 0..3 {
+        c[j] = a.start[j] + b.start[j + 3];
+        c[j + 3] = a.start[j + 3] + b.start[j];
+        s[j] = a.rate[j] + b.rate[j + 3];
+        s[j + 3] = a.rate[j + 3] + b.rate[j];
+    }
+    (c, s)
+}
+
+#[inline]
+fn band(a: &Track, b: &Track) -> f64 {
+    1.1 * (a.tol + b.tol)
+}
+
+/// State at step 0 of two tracks that began at step 0, and the step of the next look. `None`: not decidable
+/// from the gaps (infinite corners).
+#[inline]
+pub(super) fn classify(a: &Track, b: &Track, last: u32) -> Option<(bool, u32)> {
+    let (c, s) = gaps(a, b);
+    let (band, end) = (band(a, b), f64::from(last));
+    let (mut sure, mut overlap, mut apart) = (true, true, false);
+    for j in 0..6 {
+        sure &= (c[j] >= band) & (c[j] + end * s[j] >= band);
+        overlap &= c[j] >= 0.0;
+        apart |= c[j] < 0.0;
+    }
+    if sure {
+        return Some((true, NEVER));
+    }
+    if !overlap && !apart {
+        return None;
+    }
+    let due = if overlap {
+        next_unsure_overlap(&c, &s, band, 1.0, end)
+    } else {
+        next_possible(&c, &s, band, 1.0, end)
+    };
+    Some((overlap, due))
 }
 
 /// First step after `now`, up to `last`, at which the state `overlap` of the pair is not sure.
@@ -124,19 +163,15 @@ pub(super) fn next_look(a: &Track, b: &Track, now: u32, last: u32, overlap: bool
     if now >= last {
         return NEVER;
     }
-    let band = 1.1 * (f64::from(a.tol) + f64::from(b.tol));
-    let (first, end) = (f64::from(now + 1), f64::from(last));
-    let (mut c, mut s) = ([0.0; 6], [0.0; 6]);
-    for j in 0..3 {
-        c[j] = b.start[j + 3] - a.start[j];
-        s[j] = f64::from(b.rate[j + 3]) - f64::from(a.rate[j]);
-        c[j + 3] = a.start[j + 3] - b.start[j];
-        s[j + 3] = f64::from(a.rate[j + 3]) - f64::from(b.rate[j]);
+    let (c, s) = gaps(a, b);
+    let (band, first, end) = (band(a, b), f64::from(now + 1), f64::from(last));
+    if overlap {
+        next_unsure_overlap(&c, &s, band, first, end)
+    } else {
+        next_possible(&c, &s, band, first, end)
     }
-    if overlap { next_unsure_overlap(&c, &s, band, first, end) } else { next_possible(&c, &s, band, first, end) }
 }
 
-#[inline]
 fn next_unsure_overlap(c: &[f64; 6], s: &[f64; 6], band: f64, first: f64, end: f64) -> u32 {
     let (mut sure_now, mut sure_later) = (true, true);
     for j in 0..6 {
@@ -158,7 +193,6 @@ fn next_unsure_overlap(c: &[f64; 6], s: &[f64; 6], band: f64, first: f64, end: f
     ((until - 1e-6).max(first - 1.0) as u32 + 1).min(end as u32)
 }
 
-#[inline]
 fn next_possible(c: &[f64; 6], s: &[f64; 6], band: f64, first: f64, end: f64) -> u32 {
     let (mut apart, mut possible_now) = (false, true);
     for j in 0..6 {
@@ -201,7 +235,7 @@ mod tests {
             let mut make = || {
                 let base = random.vec3(2.0) * scale;
                 let aabb = Aabb::from_center_half_extents(base, random.vec3(1.0) * scale);
-                let tol = (random.unit() * 0.05 * scale) as f32;
+                let tol = random.unit() * 0.05 * scale;
                 let mut moved = aabb;
                 moved.min += random.vec3(0.1) * scale;
                 moved.max = moved.min.max(moved.max + random.vec3(0.1) * scale);
@@ -209,10 +243,10 @@ mod tests {
             };
             let ((_, a), (_, b)) = (make(), make());
             let at = |t: &Track, k: u32, wobble: DVec3| {
-                let p = |j: usize| t.start[j] + f64::from(k) * f64::from(t.rate[j]);
-                let w = wobble * f64::from(t.tol) * 0.999;
+                let p = |j: usize| t.start[j] + f64::from(k) * t.rate[j];
+                let w = wobble * t.tol * 0.999;
                 Aabb {
-                    min: DVec3::new(p(0), p(1), p(2)) + w,
+                    min: -DVec3::new(p(0), p(1), p(2)) + w,
                     max: DVec3::new(p(3), p(4), p(5)) - w,
                 }
             };
@@ -220,6 +254,10 @@ mod tests {
             let overlap = |x: &Aabb, y: &Aabb| x.overlaps(y);
             let mut state = overlap(&at(&a, 0, wobble()), &at(&b, 0, wobble()));
             let mut look = next_look(&a, &b, 0, 16, state);
+            let (exact, due) = classify(&a, &b, 16).unwrap();
+            let still = |t| at(t, 0, DVec3::ZERO);
+            assert_eq!(exact, overlap(&still(&a), &still(&b)));
+            assert_eq!(due, next_look(&a, &b, 0, 16, exact));
             for k in 1..=16 {
                 let (x, y) = (at(&a, k, wobble()), at(&b, k, wobble()));
                 assert!(a.holds(&x, k) && b.holds(&y, k));
