@@ -168,34 +168,16 @@ fn cell(x: f32, inv_cell: f32) -> i32 {
 }
 
 impl Columns {
-    /// Replaces the content. `boxes` gives slots with their fat boxes; only finite numbers steer the grid.
-    pub(super) fn build(&mut self, boxes: impl Iterator<Item = (u32, Aabb)> + Clone) {
-        self.choose_frame(boxes.clone());
-        self.staged.clear();
-        let frame = self.frame;
-        self.staged.extend(boxes.map(|(slot, aabb)| (slot, frame.fat(&aabb))));
-        self.choose_cell();
-        self.sort();
-        self.scatter();
-    }
-
-    /// Sweep axis = largest spread; origin = mean. From at most about 1000 boxes.
-    fn choose_frame(&mut self, boxes: impl Iterator<Item = (u32, Aabb)> + Clone) {
-        let n = boxes.clone().count();
-        let stride = n / 1000 + 1;
-        let (mut count, mut sum) = (0.0, DVec3::ZERO);
-        let finite = |b: &Aabb| b.min.is_finite() && b.max.is_finite() && b.size().is_finite();
-        let sample = boxes.step_by(stride).filter(|(_, b)| finite(b));
-        for (_, b) in sample.clone() {
-            count += 1.0;
-            sum += b.center();
-        }
-        let origin = if count > 0.0 { sum / count } else { DVec3::ZERO };
-        self.frame.origin = if origin.is_finite() { origin } else { DVec3::ZERO };
+    /// Starts anew: chooses the sweep axis, that of largest spread, from a sample of boxes.
+    ///
+    /// The origin is kept if `origin` is given, else it is the mean of the sample. Returns the order of axes.
+    pub(super) fn begin(&mut self, sample: impl Iterator<Item = Aabb> + Clone, origin: Option<DVec3>) -> [usize; 3] {
+        let center = mean_center(sample.clone());
+        self.frame.origin = origin.unwrap_or(center);
         // Mean distance, not variance: a few outliers must not decide alone.
         let mut spread = DVec3::ZERO;
-        for (_, b) in sample {
-            spread += (b.center() - self.frame.origin).abs();
+        for b in sample.filter(is_finite) {
+            spread += (b.center() - center).abs();
         }
         let widest = if spread.x >= spread.y && spread.x >= spread.z {
             0
@@ -205,6 +187,26 @@ impl Columns {
             2
         };
         self.frame.axes = [widest, (widest + 1) % 3, (widest + 2) % 3];
+        self.staged.clear();
+        self.frame.axes
+    }
+
+    /// A box relative to the origin, in the order of axes.
+    #[inline]
+    pub(super) fn push(&mut self, slot: u32, fat: Fat) {
+        self.staged.push((slot, fat));
+    }
+
+    /// A box in the world.
+    pub(super) fn push_box(&mut self, slot: u32, aabb: &Aabb) {
+        self.staged.push((slot, self.frame.fat(aabb)));
+    }
+
+    /// Makes the boxes pushed since [`begin`](Self::begin) the content.
+    pub(super) fn finish(&mut self) {
+        self.choose_cell();
+        self.sort();
+        self.scatter();
     }
 
     /// Column side from the mean extent of a sample without its largest twentieth.
@@ -441,6 +443,21 @@ impl Column {
             }
         }
     }
+}
+
+fn is_finite(aabb: &Aabb) -> bool {
+    aabb.min.is_finite() && aabb.max.is_finite() && aabb.size().is_finite()
+}
+
+/// Mean of the centres of finite boxes; zero if there is none.
+pub(super) fn mean_center(boxes: impl Iterator<Item = Aabb>) -> DVec3 {
+    let (mut count, mut sum) = (0.0, DVec3::ZERO);
+    for b in boxes.filter(is_finite) {
+        count += 1.0;
+        sum += b.center();
+    }
+    let mean = sum / count;
+    if mean.is_finite() { mean } else { DVec3::ZERO }
 }
 
 /// Sorts by the upper 32 bits, stable: three passes of 11 bits.

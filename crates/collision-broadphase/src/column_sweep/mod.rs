@@ -44,7 +44,7 @@ use crate::proxies::{NONE, Proxies, Tenant};
 use columns::Columns;
 use pair_store::PairStore;
 use predict::{NEVER, Track, classify, next_look, rate_between};
-use sim_math::Aabb;
+use sim_math::{Aabb, glam::DVec3};
 use sim_traits::{BroadPhase, BroadPhaseError, Pair, PairChanges, ProxyId, ProxyKind, Ray};
 use std::ops::ControlFlow;
 
@@ -102,7 +102,11 @@ pub struct ColumnSweep {
     tracks: Vec<Track>,
     flags: Vec<u8>,
     /// Rates for the next find, of boxes with the flag `HINTED`.
-    hints: Vec<[f64; 6]>,
+    hints: Vec<[f32; 6]>,
+    /// Last step in which a box was given anew.
+    touched_at: Vec<u32>,
+    /// Origin of tracks and of the columns of moving boxes, metres.
+    origin: DVec3,
     moving: Columns,
     fixed: Columns,
     fixed_dirty: bool,
@@ -144,6 +148,8 @@ impl ColumnSweep {
             tracks: Vec::new(),
             flags: Vec::new(),
             hints: Vec::new(),
+            touched_at: Vec::new(),
+            origin: DVec3::ZERO,
             moving: Columns::default(),
             fixed: Columns::default(),
             fixed_dirty: false,
@@ -176,7 +182,7 @@ impl ColumnSweep {
         }
     }
 
-    fn mark_pending(&mut self, slot: u32, hint: [f64; 6]) {
+    fn mark_pending(&mut self, slot: u32, hint: [f32; 6]) {
         let s = slot as usize;
         if self.flags[s] & PENDING == 0 {
             self.flags[s] |= PENDING | HINTED;
@@ -222,53 +228,69 @@ impl ColumnSweep {
         for slot in 0..self.proxies.slots() as u32 {
             let s = slot as usize;
             if self.proxies.tenants[s] == Tenant::Moving
-                && self.tracks[s].touched != self.step
+                && self.touched_at[s] != self.step
                 && self.flags[s] & PENDING == 0
-                && !self.tracks[s].holds(&self.proxies.boxes[s], self.step)
+                && !self.tracks[s].holds(&self.proxies.boxes[s], self.origin, self.step)
             {
                 self.mark_pending(slot, [0.0; 6]);
             }
         }
     }
 
+    /// Looks at the records of this step. Loads and tests run in batches without branches, so that the
+    /// processor has many of the scattered reads under way at once.
     fn look_at_due(&mut self) {
+        const BATCH: usize = 64;
         let day = self.store.take_day(self.step);
-        for &r in &day {
-            let record = self.store.record(r);
-            if record.due != self.step {
-                continue;
+        let mut ends = [(0_u32, 0_u32, 0_u32); BATCH];
+        let mut overlaps = [false; BATCH];
+        for batch in day.chunks(BATCH) {
+            let mut n = 0;
+            for &r in batch {
+                let record = self.store.record(r);
+                ends[n] = (r, record.a, record.b);
+                n += usize::from(record.due == self.step);
             }
-            self.report.looks += 1;
-            self.look(r, record.a, record.b);
+            for (overlap, &(_, a, b)) in overlaps.iter_mut().zip(&ends[..n]) {
+                *overlap = self.proxies.overlap(a, b);
+            }
+            self.report.looks += n as u64;
+            for (&overlap, &(r, a, b)) in overlaps.iter().zip(&ends[..n]) {
+                self.settle(r, a, b, overlap);
+            }
         }
         self.store.return_day(self.step, day);
     }
 
     #[inline]
     fn look(&mut self, r: u32, a: u32, b: u32) {
-        let overlap = self.proxies.overlap(a, b);
+        self.settle(r, a, b, self.proxies.overlap(a, b));
+    }
+
+    #[inline]
+    fn settle(&mut self, r: u32, a: u32, b: u32, overlap: bool) {
         self.store.set_overlap(r, overlap, || self.proxies.pair(a, b));
         let (track_a, track_b) = (&self.tracks[a as usize], &self.tracks[b as usize]);
         self.store.schedule(r, next_look(track_a, track_b, self.step, self.window, overlap));
     }
 
     /// Extent that scales the slack, metres.
-    fn slack(&self, s: usize) -> f64 {
+    fn slack(&self, s: usize) -> f32 {
         let size = self.proxies.boxes[s].size().max_element();
-        if size.is_finite() { self.params.slack * size } else { 0.0 }
+        if size.is_finite() { (self.params.slack * size) as f32 } else { 0.0 }
     }
 
     fn new_track(&self, s: usize, now: u32) -> Track {
         let aabb = &self.proxies.boxes[s];
         if self.proxies.tenants[s] == Tenant::Fixed {
-            return Track::new(aabb, [0.0; 6], 0.0, now, self.window);
+            return Track::new(aabb, self.origin, [0.0; 6], 0.0, now, self.window);
         }
         let old = self.tracks[s].rate;
         let rate = if self.flags[s] & HINTED != 0 { self.hints[s] } else { old };
         let slack = self.slack(s);
-        let turn = (0..6).fold(0.0_f64, |m, j| m.max((rate[j] - old[j]).abs()));
-        let tol = slack + (0.6 * f64::from(self.window) * turn).min(100.0 * slack);
-        Track { touched: self.tracks[s].touched, ..Track::new(aabb, rate, tol, now, self.window) }
+        let turn = (0..6).fold(0.0_f32, |m, j| m.max((rate[j] - old[j]).abs()));
+        let tol = slack + (0.6 * self.window as f32 * turn).min(100.0 * slack);
+        Track::new(aabb, self.origin, rate, tol, now, self.window)
     }
 
     /// Single boxes that broke their promise, or are new.
@@ -296,7 +318,7 @@ impl ColumnSweep {
             }
             r = self.store.next(slot, r);
         }
-        let swept = self.tracks[s].swept(self.step, self.window);
+        let swept = self.tracks[s].swept_box(self.step, self.window, self.origin);
         let mut found = std::mem::take(&mut self.found);
         found.clear();
         let stale = PENDING | EXTRA | DEAD;
@@ -338,10 +360,7 @@ impl ColumnSweep {
     #[inline]
     fn add_found(&mut self, a: u32, b: u32) {
         let (track_a, track_b) = (&self.tracks[a as usize], &self.tracks[b as usize]);
-        let (overlap, due) = match classify(track_a, track_b, self.window) {
-            Some(known) => known,
-            None => (self.proxies.overlap(a, b), 1),
-        };
+        let (overlap, due) = classify(track_a, track_b, self.window, || self.proxies.overlap(a, b));
         if !overlap && due == NEVER {
             return;
         }
@@ -363,12 +382,8 @@ impl ColumnSweep {
         self.report.finds += 1;
         self.collect_before();
         self.release_dead();
-        for s in 0..self.proxies.slots() {
-            if self.proxies.tenants[s] == Tenant::Moving || self.flags[s] & PENDING != 0 {
-                self.tracks[s] = Track { touched: 0, ..self.new_track(s, 0) };
-            }
-        }
         self.step = 0;
+        self.touched_at.fill(0);
         self.build_columns();
         self.store.clear(self.proxies.slots(), self.window);
         self.after.clear();
@@ -377,7 +392,8 @@ impl ColumnSweep {
         if self.fixed.len() > 0 {
             let fixed = std::mem::take(&mut self.fixed);
             for a in moving.all_slots() {
-                fixed.query(&self.tracks[a as usize].swept(0, self.window), |b| self.add_found(a, b));
+                let swept = self.tracks[a as usize].swept_box(0, self.window, self.origin);
+                fixed.query(&swept, |b| self.add_found(a, b));
             }
             self.fixed = fixed;
         }
@@ -420,14 +436,43 @@ impl ColumnSweep {
         }
     }
 
+    /// New tracks of moving boxes, and columns; the fixed ones only if something changed.
     fn build_columns(&mut self) {
-        let (proxies, tracks, window) = (&self.proxies, &self.tracks, self.window);
+        let slots = self.proxies.slots();
         let of_kind = |kind: Tenant| {
-            (0..proxies.slots()).filter(move |&s| proxies.tenants[s] == kind).map(move |s| s as u32)
+            let proxies = &self.proxies;
+            let live = (0..slots).filter(move |&s| proxies.tenants[s] == kind);
+            live.map(move |s| (s as u32, proxies.boxes[s]))
         };
-        self.moving.build(of_kind(Tenant::Moving).map(|s| (s, tracks[s as usize].swept(0, window))));
+        let stride = slots / 1000 + 1;
+        let sample = of_kind(Tenant::Moving).map(|b| b.1).step_by(stride);
+        let (center, old) = (columns::mean_center(sample.clone()), self.origin);
+        // The origin follows the boxes only when it would cost digits, because fixed tracks depend on it.
+        let far = (center - old).abs().max_element() > 0.1 * center.abs().max_element().max(old.abs().max_element());
+        let retrack_fixed = far && center != old;
+        self.origin = if retrack_fixed { center } else { old };
+        let axes = self.moving.begin(sample, Some(self.origin));
+        for s in 0..slots {
+            if self.proxies.tenants[s] == Tenant::Moving {
+                let track = self.new_track(s, 0);
+                self.tracks[s] = track;
+                self.moving.push(s as u32, track.swept(0, self.window, axes));
+            } else if self.flags[s] & PENDING != 0 || retrack_fixed {
+                self.tracks[s] = self.new_track(s, 0);
+            }
+        }
+        self.moving.finish();
         if self.fixed_dirty {
-            self.fixed.build(of_kind(Tenant::Fixed).map(|s| (s, tracks[s as usize].swept(0, 0))));
+            let of_kind = |kind: Tenant| {
+                let proxies = &self.proxies;
+                let live = (0..slots).filter(move |&s| proxies.tenants[s] == kind);
+                live.map(move |s| (s as u32, proxies.boxes[s]))
+            };
+            self.fixed.begin(of_kind(Tenant::Fixed).map(|b| b.1).step_by(stride), None);
+            for (slot, aabb) in of_kind(Tenant::Fixed) {
+                self.fixed.push_box(slot, &aabb);
+            }
+            self.fixed.finish();
             self.fixed_dirty = false;
         }
     }
@@ -439,11 +484,13 @@ impl BroadPhase for ColumnSweep {
         let s = slot as usize;
         if s == self.tracks.len() {
             self.tracks.push(Track::REST);
+            self.touched_at.push(0);
             self.flags.push(0);
             self.hints.push([0.0; 6]);
             self.seen.push(0);
         }
         self.tracks[s] = Track::REST;
+        self.touched_at[s] = 0;
         self.flags[s] = 0;
         self.store.add_slot(slot);
         self.mark_pending(slot, [0.0; 6]);
@@ -467,7 +514,7 @@ impl BroadPhase for ColumnSweep {
         self.dead.push(slot);
         if tenant == Tenant::Moving {
             self.moving_len -= 1;
-            self.touched -= usize::from(self.tracks[s].touched == self.step + 1);
+            self.touched -= usize::from(self.touched_at[s] == self.step + 1);
         } else {
             self.fixed_dirty = true;
         }
@@ -484,14 +531,18 @@ impl BroadPhase for ColumnSweep {
             for (&slot, aabb) in slots.iter().zip(boxes) {
                 let s = slot as usize;
                 let old = std::mem::replace(&mut self.proxies.boxes[s], *aabb);
-                let track = &mut self.tracks[s];
                 if self.proxies.tenants[s] == Tenant::Moving {
-                    self.touched += usize::from(track.touched != next);
-                    track.touched = next;
+                    self.touched += usize::from(self.touched_at[s] != next);
+                    self.touched_at[s] = next;
                 } else {
-                    self.fixed_dirty |= old != *aabb;
+                    // Fixed boxes promise to stay exactly where they are: their columns have no slack.
+                    if old != *aabb {
+                        self.fixed_dirty = true;
+                        self.mark_pending(slot, [0.0; 6]);
+                    }
+                    continue;
                 }
-                if !track.holds(aabb, next) {
+                if !self.tracks[s].holds(aabb, self.origin, next) {
                     self.mark_pending(slot, rate_between(&old, aabb));
                 } else if hint_all {
                     self.hints[s] = rate_between(&old, aabb);

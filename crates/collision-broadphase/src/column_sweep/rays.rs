@@ -87,9 +87,13 @@ impl Columns {
         let bounds = Aabb { min: widen(self.bounds.lo, -1.0), max: widen(self.bounds.hi, 1.0) };
         let Some((t0, t1)) = bounds.ray_interval(o.into(), d.into(), t_max) else { return };
         let (major, minor) = if d[1].abs() >= d[2].abs() { (1, 2) } else { (2, 1) };
-        let (from, to) = (o[major] + d[major] * t0, o[major] + d[major] * t1);
+        let d_at = |axis: usize, t: f64| if d[axis] == 0.0 { 0.0 } else { d[axis] * t };
+        let (from, to) = (o[major] + d_at(major, t0), o[major] + d_at(major, t1));
         let rows = (self.padded(from.min(to), -1.0), self.padded(from.max(to), 1.0));
-        if i64::from(rows.1) - i64::from(rows.0) > self.slots.len() as i64 {
+        let reach = [1, 2].map(|d| (o[d] + d_at(d, t0)).abs().max((o[d] + d_at(d, t1)).abs()));
+        let padding = 1e-5 * reach[0].max(reach[1]) * f64::from(self.inv_cell);
+        let walk = f64::from(rows.1) - f64::from(rows.0);
+        if walk * (1.0 + padding) > self.slots.len() as f64 + 16.0 {
             // A box far away has blown up the bounds: looking at all boxes is less than walking there.
             for &slot in &self.slots {
                 offer(slot);
@@ -115,7 +119,7 @@ impl Columns {
                 continue;
             }
             let span = |axis: usize| {
-                let (p, q) = (o[axis] + d[axis] * enter, o[axis] + d[axis] * leave);
+                let (p, q) = (o[axis] + d_at(axis, enter), o[axis] + d_at(axis, leave));
                 (p.min(q), p.max(q))
             };
             let (lo, hi) = span(minor);
@@ -135,8 +139,7 @@ impl Columns {
     /// Cell of a coordinate, moved outwards by far more than rounding.
     fn padded(&self, x: f64, sign: f64) -> i32 {
         let scaled = x * f64::from(self.inv_cell);
-        let cell = (scaled + sign * (1e-3 + 1e-6 * scaled.abs())).floor();
-        cell.clamp(-2e9, 2e9) as i32
+        (scaled + sign * (1e-3 + 1e-6 * scaled.abs())).floor() as i32
     }
 
     fn ray_cell(
