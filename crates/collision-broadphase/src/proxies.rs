@@ -77,6 +77,11 @@ impl Proxies {
         self.len
     }
 
+    #[inline]
+    pub(crate) fn slot(&self, id: ProxyId) -> Option<u32> {
+        self.table.get(id)
+    }
+
     /// Number of slots, free ones included.
     #[inline]
     pub(crate) fn slots(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Every broad phase against the conformance kit of the seam: random scripts of calls against a searched list.
 
-use collision_broadphase::{BruteForce, ColumnSweep};
+use collision_broadphase::{BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, PlainHash};
 use sim_traits::{
     BroadPhase,
     testkit::broad_phase::{Effort, conformance},
@@ -25,4 +25,28 @@ fn all_pairs_conforms() {
 #[test]
 fn column_sweep_conforms() {
     run(|| Box::new(ColumnSweep::default()));
+}
+
+#[test]
+fn coherent_hash_conforms() {
+    run(|| Box::new(CoherentHash::default()));
+}
+
+#[test]
+fn coherent_hash_without_filter_conforms() {
+    let mut params = CoherentHashParams::default();
+    (params.exact, params.patience) = (false, 3);
+    run(|| Box::new(CoherentHash::new(params)));
+}
+
+#[test]
+fn rebuilt_hash_conforms() {
+    let mut params = CoherentHashParams::default();
+    params.coherent = false;
+    run(|| Box::new(CoherentHash::new(params)));
+}
+
+#[test]
+fn plain_hash_conforms() {
+    run(|| Box::new(PlainHash::default()));
 }
