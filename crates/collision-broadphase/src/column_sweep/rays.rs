@@ -102,6 +102,10 @@ impl Columns {
         }
         let cell = 1.0 / f64::from(self.inv_cell);
         let backwards = d[major] < 0.0;
+        // The whole way along the sweep axis, not that of a row: a box must be met in its first row or never.
+        let (x0, x1) = (o[0] + d_at(0, t0), o[0] + d_at(0, t1));
+        let pad = 1e-6 * (x0.abs().max(x1.abs()) + cell);
+        let along = ((x0.min(x1) - pad) as f32, (x0.max(x1) + pad) as f32);
         let mut previous = None;
         for n in 0..=(rows.1 - rows.0) {
             let index = if backwards { rows.1 - n } else { rows.0 + n };
@@ -124,10 +128,7 @@ impl Columns {
             };
             let (lo, hi) = span(minor);
             let row = Row { index, first: self.padded(lo, -1.0), last: self.padded(hi, 1.0) };
-            let (x_lo, x_hi) = span(0);
-            let pad = 1e-6 * (x_lo.abs().max(x_hi.abs()) + cell);
             for z in row.first..=row.last {
-                let along = ((x_lo - pad) as f32, (x_hi + pad) as f32);
                 self.ray_cell((major, minor), row, z, previous, along, &mut |slot| {
                     t_max = t_max.min(offer(slot));
                 });
