@@ -98,7 +98,7 @@ fn sorted(mut pairs: Vec<Pair>) -> Vec<Pair> {
     pairs
 }
 
-// proves: ARN-28, MIR-32, FON-26
+// proves: MIR-32
 #[test]
 fn all_equal_brute_force_on_moving_scenes() {
     let motions = [

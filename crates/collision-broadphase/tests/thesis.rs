@@ -147,7 +147,7 @@ fn dice_on_a_floor_swap_on_the_vertical_axis() {
     assert!(large.1 < 1024.0 * 24.0, "tiles {}", large.1);
 }
 
-// proves: CLI-96
+// proves: CLI-96, ARN-28
 #[test]
 fn coherence_shows_in_the_counters() {
     let mut flight = Flight::new(2000, 30.0, 0.005, 4);
@@ -176,5 +176,8 @@ fn coherence_shows_in_the_counters() {
     let broken = (s.broken - sweep_before.broken) as f64 / 160.0;
     assert!(broken < 0.01 * 2000.0, "{broken} broken promises a step");
     let moves = (h.tile_moves - hash_before.tile_moves) as f64 / 160.0;
+    let (hits, misses) = (h.plane_hits - hash_before.plane_hits, h.plane_misses - hash_before.plane_misses);
+    println!("separating planes: {hits} hits, {misses} misses");
+    assert!(hits > 20 * misses, "separating planes: {hits} hits, {misses} misses");
     assert!(moves < 0.1 * h.labels as f64, "{moves} tile moves a step at {} labels", h.labels);
 }

@@ -36,7 +36,7 @@
 
 use super::{
     levels::{Levels, Range, key},
-    pair_table::PairTable,
+    pair_table::{PairTable, PlaneCache},
 };
 use crate::{
     brute_force::{scan_box, scan_ray},
@@ -94,6 +94,10 @@ pub struct CoherentHashReport {
     pub level_changes: u64,
     /// Tiles entered or left since construction: the work that coherence could not save.
     pub tile_moves: u64,
+    /// Box tests of close but separate pairs that the plane of last time decided, since construction.
+    pub plane_hits: u64,
+    /// Those that needed another plane.
+    pub plane_misses: u64,
 }
 
 /// Boxes of one tile. Lists keep their memory when the tile is free.
@@ -128,6 +132,7 @@ pub struct CoherentHash {
     all_over: Vec<u32>,
     ended: Vec<Pair>,
     dirty: bool,
+    planes: PlaneCache,
     slots: Vec<u32>,
     report: CoherentHashReport,
 }
@@ -157,6 +162,7 @@ impl CoherentHash {
             all_over: Vec::new(),
             ended: Vec::new(),
             dirty: false,
+            planes: PlaneCache::default(),
             slots: Vec::new(),
             report: CoherentHashReport::default(),
         }
@@ -171,6 +177,8 @@ impl CoherentHash {
             pairs_created: self.pairs.created(),
             tiles: self.map.len(),
             all_over: self.all_over.len(),
+            plane_hits: self.planes.hits,
+            plane_misses: self.planes.misses,
             ..self.report
         }
     }
@@ -447,9 +455,13 @@ impl BroadPhase for CoherentHash {
     fn pairs(&mut self, out: &mut Vec<Pair>) {
         self.refresh();
         out.clear();
-        let (proxies, exact) = (&self.proxies, self.params.exact);
-        let now = self.pairs.entries().iter().filter(|e| !exact || proxies.overlap(e.a, e.b));
-        out.extend(now.map(|e| proxies.pair(e.a, e.b)));
+        let (proxies, exact, planes) = (&self.proxies, self.params.exact, &mut self.planes);
+        for e in self.pairs.entries_mut() {
+            let (a, b) = (&proxies.boxes[e.a as usize], &proxies.boxes[e.b as usize]);
+            if !exact || e.overlap(a, b, planes) {
+                out.push(proxies.pair(e.a, e.b));
+            }
+        }
     }
 
     fn pair_changes(&mut self, out: &mut PairChanges) {
@@ -458,7 +470,8 @@ impl BroadPhase for CoherentHash {
         out.ended.clear();
         out.ended.append(&mut self.ended);
         for e in self.pairs.entries_mut() {
-            let now = !self.params.exact || self.proxies.overlap(e.a, e.b);
+            let (a, b) = (&self.proxies.boxes[e.a as usize], &self.proxies.boxes[e.b as usize]);
+            let now = !self.params.exact || e.overlap(a, b, &mut self.planes);
             if now != e.reported {
                 let list = if now { &mut out.begun } else { &mut out.ended };
                 list.push(self.proxies.pair(e.a, e.b));

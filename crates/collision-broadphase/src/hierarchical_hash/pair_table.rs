@@ -1,5 +1,6 @@
 //! Pairs with their shared-tile counters, in a hash table: memory by the number of pairs, not of boxes squared.
 
+use sim_math::Aabb;
 use sim_traits::FixedMap;
 
 /// A pair that shares tiles, or did a short while ago.
@@ -15,6 +16,41 @@ pub(super) struct Entry {
     fading: bool,
     /// Known to the receiver of changes.
     pub(super) reported: bool,
+    /// Which of the six sides separated the boxes last, see [`separates`].
+    separator: u8,
+}
+
+/// True if plane `side` (axis, and which of the two boxes is below) separates the boxes.
+#[inline]
+fn separates(side: u8, a: &Aabb, b: &Aabb) -> bool {
+    let axis = usize::from(side >> 1);
+    if side & 1 == 0 { a.max[axis] < b.min[axis] } else { b.max[axis] < a.min[axis] }
+}
+
+/// How often the plane that separated a pair last did so again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct PlaneCache {
+    pub(super) hits: u64,
+    pub(super) misses: u64,
+}
+
+impl Entry {
+    /// Box test that tries the plane of last time first.
+    #[inline]
+    pub(super) fn overlap(&mut self, a: &Aabb, b: &Aabb, cache: &mut PlaneCache) -> bool {
+        if separates(self.separator, a, b) {
+            cache.hits += 1;
+            return false;
+        }
+        match (0..6).find(|&side| separates(side, a, b)) {
+            Some(side) => {
+                cache.misses += 1;
+                self.separator = side;
+                false
+            }
+            None => true,
+        }
+    }
 }
 
 /// The table: dense entries, found by a map.
@@ -41,6 +77,7 @@ impl PairTable {
         self.created
     }
 
+    #[cfg(test)]
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -56,7 +93,7 @@ impl PairTable {
         let at = *self.map.entry(key(a, b)).or_insert_with(|| {
             *created += 1;
             let (a, b) = (a.min(b), a.max(b));
-            entries.push(Entry { a, b, shared: 0, countdown: 0, fading: false, reported: false });
+            entries.push(Entry { a, b, shared: 0, countdown: 0, fading: false, reported: false, separator: 0 });
             entries.len() as u32 - 1
         });
         entries[at as usize].shared += 1;
