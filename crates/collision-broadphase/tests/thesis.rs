@@ -170,7 +170,7 @@ fn coherence_shows_in_the_counters() {
     }
     let (s, h) = (sweep.report(), hash.report());
     assert_eq!(s.steps - sweep_before.steps, 160);
-    assert_eq!(s.finds - sweep_before.finds, 10, "a find in 16 steps");
+    assert!(s.finds - sweep_before.finds <= 8, "a find in 24 steps: {}", s.finds - sweep_before.finds);
     let looks = (s.looks - sweep_before.looks) as f64 / 160.0;
     assert!(looks < 0.1 * s.pairs as f64, "{looks} looks a step at {} pairs", s.pairs);
     let broken = (s.broken - sweep_before.broken) as f64 / 160.0;

@@ -3,7 +3,9 @@
 //! `cargo run --release --bin broadphase -- [scene] [n] [steps] [name ...]`. Times are CPU time of the thread in
 //! milliseconds per update: all boxes are given anew, then the full list of pairs, or the changes, is taken.
 
-use collision_broadphase::{BruteForce, ColumnSweep};
+use collision_broadphase::{
+    BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, ColumnSweepParams, DynamicTree, Levels, PlainHash, SweepAndPrune,
+};
 use cpu_time::ThreadTime;
 use parry3d_f64::{
     bounding_volume::Aabb as ParryAabb,
@@ -112,6 +114,25 @@ fn contender(name: &str, scene: &MovingBoxes) -> Option<Box<dyn Contender>> {
             _ => Parry::new(scene, mode.strip_prefix("fat")?.parse().ok()?, true, false),
         })),
         "column" => ours(Box::new(ColumnSweep::default())),
+        "column24" | "column32" => {
+            let mut params = ColumnSweepParams::default();
+            params.max_window = kind[6..].parse().ok()?;
+            ours(Box::new(ColumnSweep::new(params)))
+        }
+        "coherent" => {
+            let mut params = CoherentHashParams::default();
+            params.levels = Levels::fewest(0.05, 32.0, 0.5, 1.0).ok()?;
+            ours(Box::new(CoherentHash::new(params)))
+        }
+        "coherent27" => {
+            let mut params = CoherentHashParams::default();
+            params.levels = Levels::fewest(0.5, 16.0, 0.5, 1.0).ok()?;
+            params.threshold = 27;
+            ours(Box::new(CoherentHash::new(params)))
+        }
+        "plain" => ours(Box::new(PlainHash::default())),
+        "tree" => ours(Box::new(DynamicTree::default())),
+        "sap" => ours(Box::new(SweepAndPrune::default())),
         "brute" => ours(Box::new(BruteForce::default())),
         _ => None,
     }

@@ -99,7 +99,11 @@ pub(super) struct Cells {
 /// An entry of a gathered column: 32 bytes that the sweep reads in a straight line.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    fat: Fat,
+    /// lo1, lo2, -hi1, -hi2: two boxes overlap on the grid axes if each lane of one is at most the opposite lane of
+    /// the other negated. One comparison of four lanes.
+    sides: [f32; 4],
+    lo: f32,
+    hi: f32,
     slot: u32,
     bits: u32,
 }
@@ -130,6 +134,8 @@ pub(super) struct Columns {
     entries: Vec<u32>,
     pub(super) huge: Vec<(u32, Fat)>,
     staged: Vec<(u32, Fat)>,
+    /// Cells of the boxes in `fats`.
+    ranges: Vec<Cells>,
     keys: Vec<u64>,
     keys_swap: Vec<u64>,
     column: Column,
@@ -152,6 +158,7 @@ impl Default for Columns {
             entries: Vec::new(),
             huge: Vec::new(),
             staged: Vec::new(),
+            ranges: Vec::new(),
             keys: Vec::new(),
             keys_swap: Vec::new(),
             column: Column::default(),
@@ -284,12 +291,16 @@ impl Columns {
         let columns = 1_usize << (2 * self.side_bits);
         self.starts.clear();
         self.starts.resize(columns + 1, 0);
-        for i in 0..self.fats.len() {
-            let c = self.cells(&self.fats[i]);
+        let (bits, mask) = (self.side_bits, (1_usize << self.side_bits) - 1);
+        let index = move |y: i32, z: i32| ((y as usize & mask) << bits) | (z as usize & mask);
+        self.ranges.clear();
+        for fat in &self.fats {
+            let at = |x| cell(x, self.inv_cell);
+            let c = Cells { first: [at(fat.lo[1]), at(fat.lo[2])], last: [at(fat.hi[1]), at(fat.hi[2])] };
+            self.ranges.push(c);
             for y in c.first[0]..=c.last[0] {
                 for z in c.first[1]..=c.last[1] {
-                    let column = self.column_index(y, z);
-                    self.starts[column] += 1;
+                    self.starts[index(y, z)] += 1;
                 }
             }
         }
@@ -299,13 +310,11 @@ impl Columns {
         }
         self.entries.clear();
         self.entries.resize(total as usize, 0);
-        for i in 0..self.fats.len() {
-            let c = self.cells(&self.fats[i]);
+        for (i, c) in self.ranges.iter().enumerate() {
             for y in c.first[0]..=c.last[0] {
                 for z in c.first[1]..=c.last[1] {
                     let bits = (u32::from(y == c.first[0]) << 30) | (u32::from(z == c.first[1]) << 31);
-                    let column = self.column_index(y, z);
-                    let at = &mut self.starts[column];
+                    let at = &mut self.starts[index(y, z)];
                     self.entries[*at as usize] = i as u32 | bits;
                     *at += 1;
                 }
@@ -410,7 +419,9 @@ impl Column {
         self.entries.clear();
         self.entries.extend(entries.iter().map(|&e| {
             let i = (e & INDEX) as usize;
-            Entry { fat: fats[i], slot: slots[i], bits: e >> 30 }
+            let Fat { lo, hi } = fats[i];
+            let sides = [lo[1], lo[2], -hi[1], -hi[2]];
+            Entry { sides, lo: lo[0], hi: hi[0], slot: slots[i], bits: e >> 30 }
         }));
         if self.hits.len() < entries.len() {
             self.hits.resize(entries.len().next_power_of_two(), NONE);
@@ -424,17 +435,17 @@ impl Column {
         let mut rest = &self.entries[..];
         while let Some((own, others)) = rest.split_first() {
             rest = others;
-            let (lo, hi) = (own.fat.lo, own.fat.hi);
+            let [a, b, c, d] = own.sides;
+            let limits = [-c, -d, -a, -b];
             let mut len = 0;
             for other in others {
-                if other.fat.lo[0] > hi[0] {
+                if other.lo > own.hi {
                     break;
                 }
-                let hit = (other.fat.lo[1] <= hi[1])
-                    & (lo[1] <= other.fat.hi[1])
-                    & (other.fat.lo[2] <= hi[2])
-                    & (lo[2] <= other.fat.hi[2])
-                    & ((other.bits | own.bits) == 3);
+                let mut hit = (other.bits | own.bits) == 3;
+                for (side, limit) in other.sides.iter().zip(&limits) {
+                    hit &= side <= limit;
+                }
                 hits[len] = other.slot;
                 len += usize::from(hit);
             }

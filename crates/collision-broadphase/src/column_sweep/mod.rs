@@ -43,7 +43,7 @@ mod rays;
 use crate::proxies::{NONE, Proxies, Tenant};
 use columns::Columns;
 use pair_store::PairStore;
-use predict::{NEVER, Track, classify, next_look, rate_between};
+use predict::{NEVER, Rate, Track, classify, next_look, rate_between, turn};
 use sim_math::{Aabb, glam::DVec3};
 use sim_traits::{BroadPhase, BroadPhaseError, Pair, PairChanges, ProxyId, ProxyKind, Ray};
 use std::ops::ControlFlow;
@@ -52,17 +52,17 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnSweepParams {
-    /// Largest number of steps between two full finds, default 16, at least 1. Raising it makes finds rarer,
+    /// Largest number of steps between two full finds, default 24, at least 1. Raising it makes finds rarer,
     /// but each finds more pairs that may touch, and more boxes break their promise.
     pub max_window: u32,
-    /// Deviation from straight motion that a box is granted, as a fraction of its longest side; default 0.002.
+    /// Deviation from straight motion that a box is granted, as a fraction of its longest side; default 0.0005.
     /// Raising it saves broken promises and costs more looks at pairs.
     pub slack: f64,
 }
 
 impl Default for ColumnSweepParams {
     fn default() -> Self {
-        Self { max_window: 16, slack: 0.002 }
+        Self { max_window: 24, slack: 0.0005 }
     }
 }
 
@@ -85,6 +85,8 @@ pub struct ColumnSweepReport {
     pub window: u32,
 }
 
+const NO_RATE: Rate = [[0.0; 4]; 2];
+
 const PENDING: u8 = 1;
 const EXTRA: u8 = 2;
 const HINTED: u8 = 4;
@@ -102,7 +104,7 @@ pub struct ColumnSweep {
     tracks: Vec<Track>,
     flags: Vec<u8>,
     /// Rates for the next find, of boxes with the flag `HINTED`.
-    hints: Vec<[f32; 6]>,
+    hints: Vec<Rate>,
     /// Last step in which a box was given anew.
     touched_at: Vec<u32>,
     /// Origin of tracks and of the columns of moving boxes, metres.
@@ -116,6 +118,8 @@ pub struct ColumnSweep {
     store: PairStore,
     step: u32,
     window: u32,
+    /// Steps taken in the last window, and its origin.
+    past: (u32, DVec3),
     moving_len: usize,
     touched: usize,
     /// Marks partners during one walk.
@@ -138,7 +142,7 @@ impl ColumnSweep {
     /// Empty, with the given tunables; values out of range are moved into it.
     #[must_use]
     pub fn new(params: ColumnSweepParams) -> Self {
-        let slack = if params.slack.is_finite() { params.slack.clamp(0.0, 1.0) } else { 0.002 };
+        let slack = if params.slack.is_finite() { params.slack.clamp(0.0, 1.0) } else { 0.0005 };
         let max_window = params.max_window.clamp(1, 1000);
         let mut store = PairStore::default();
         store.clear(0, max_window);
@@ -159,6 +163,7 @@ impl ColumnSweep {
             store,
             step: 0,
             window: max_window,
+            past: (0, DVec3::ZERO),
             moving_len: 0,
             touched: 0,
             seen: Vec::new(),
@@ -182,7 +187,7 @@ impl ColumnSweep {
         }
     }
 
-    fn mark_pending(&mut self, slot: u32, hint: [f32; 6]) {
+    fn mark_pending(&mut self, slot: u32, hint: Rate) {
         let s = slot as usize;
         if self.flags[s] & PENDING == 0 {
             self.flags[s] |= PENDING | HINTED;
@@ -232,7 +237,7 @@ impl ColumnSweep {
                 && self.flags[s] & PENDING == 0
                 && !self.tracks[s].holds(&self.proxies.boxes[s], self.origin, self.step)
             {
-                self.mark_pending(slot, [0.0; 6]);
+                self.mark_pending(slot, NO_RATE);
             }
         }
     }
@@ -283,13 +288,26 @@ impl ColumnSweep {
     fn new_track(&self, s: usize, now: u32) -> Track {
         let aabb = &self.proxies.boxes[s];
         if self.proxies.tenants[s] == Tenant::Fixed {
-            return Track::new(aabb, self.origin, [0.0; 6], 0.0, now, self.window);
+            return Track::new(aabb, self.origin, NO_RATE, 0.0, now, self.window);
         }
         let old = self.tracks[s].rate;
-        let rate = if self.flags[s] & HINTED != 0 { self.hints[s] } else { old };
         let slack = self.slack(s);
-        let turn = (0..6).fold(0.0_f32, |m, j| m.max((rate[j] - old[j]).abs()));
-        let tol = slack + (0.6 * self.window as f32 * turn).min(100.0 * slack);
+        let (hinted, broken) = (self.flags[s] & HINTED != 0, self.flags[s] & PENDING != 0);
+        let rate = if hinted { self.hints[s] } else { old };
+        // What a box has needed so far: more after a broken promise, slowly less after kept ones.
+        let needed = self.tracks[s].tol() * if broken { 2.0 } else if hinted { 0.8 } else { 1.0 };
+        let (turn_by, speed) = (turn(&rate, &old), turn(&rate, &NO_RATE));
+        if turn_by > 0.0 && speed < 40.0 * slack {
+            // Slow and not steady: trembling at rest. The mean of the last window says more than its last step.
+            let (steps, origin) = if now > 0 { (now, self.origin) } else { self.past };
+            let mean = self.tracks[s].mean_rate(aabb, origin, steps);
+            let tremble = turn(&rate, &mean);
+            if tremble > 0.6 * speed {
+                let tol = (slack + 2.0 * tremble).max(needed);
+                return Track::new(aabb, self.origin, mean, tol, now, self.window);
+            }
+        }
+        let tol = (slack + (0.6 * self.window as f32 + 1.5) * turn_by).max(needed).min(400.0 * slack);
         Track::new(aabb, self.origin, rate, tol, now, self.window)
     }
 
@@ -382,6 +400,7 @@ impl ColumnSweep {
         self.report.finds += 1;
         self.collect_before();
         self.release_dead();
+        self.past = (self.step, self.origin);
         self.step = 0;
         self.touched_at.fill(0);
         self.build_columns();
@@ -486,14 +505,14 @@ impl BroadPhase for ColumnSweep {
             self.tracks.push(Track::REST);
             self.touched_at.push(0);
             self.flags.push(0);
-            self.hints.push([0.0; 6]);
+            self.hints.push(NO_RATE);
             self.seen.push(0);
         }
         self.tracks[s] = Track::REST;
         self.touched_at[s] = 0;
         self.flags[s] = 0;
         self.store.add_slot(slot);
-        self.mark_pending(slot, [0.0; 6]);
+        self.mark_pending(slot, NO_RATE);
         match kind {
             ProxyKind::Moving => self.moving_len += 1,
             ProxyKind::Fixed => self.fixed_dirty = true,
@@ -538,7 +557,7 @@ impl BroadPhase for ColumnSweep {
                     // Fixed boxes promise to stay exactly where they are: their columns have no slack.
                     if old != *aabb {
                         self.fixed_dirty = true;
-                        self.mark_pending(slot, [0.0; 6]);
+                        self.mark_pending(slot, NO_RATE);
                     }
                     continue;
                 }

@@ -25,9 +25,9 @@
 //! A promise takes 6 multiplications, a schedule 12, and divisions only if the state may change in the window.
 //!
 //! # Numerics
-//! Tracks are `f32` relative to an origin near the boxes, 64 bytes, one cache line. A promise is checked with
-//! `tol`, which is at least 5e-7 of the largest coordinate or way; pairs are scheduled with `band`, larger by
-//! 1e-6 of the same: more than all rounding, so an unsure state is never taken for a sure one. Far from the
+//! Tracks are `f32` relative to an origin near the boxes, 64 bytes, one cache line, in lanes of four. A promise
+//! is checked with `tol`, at least 3e-6 of the largest coordinate or way; pairs are scheduled with `band`, half
+//! as much again: more than all rounding, so an unsure state is never taken for a sure one. Far from the
 //! origin (1e9 of a box size) certificates get weak and pairs are looked at more often; the result is the same.
 //! Infinite corners have rate 0; a comparison with NaN (sum of opposite infinities) makes the state unsure.
 //!
@@ -40,84 +40,149 @@
 use super::columns::Fat;
 use sim_math::{Aabb, glam::DVec3};
 
-/// Motion of a box in the present window. Lower corners are negated, so that a gap is a sum.
+/// Motion of a box in the present window: lanes x, y, z of the lower corner (negated, so that a gap is a sum), then
+/// of the upper corner.
+///
+/// The fourth lanes of `start` hold the certainty band and those of `rate` zero: in the sum of two tracks the
+/// fourth lane is then the band of the pair, and it passes every comparison with itself.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Track {
-    pub(super) start: [f32; 6],
-    pub(super) rate: [f32; 6],
-    /// Deviation allowed to the box, metres.
-    pub(super) tol: f32,
-    /// Deviation expected by schedules, metres: more by all rounding.
-    pub(super) band: f32,
+    start: [Lanes; 2],
+    pub(super) rate: [Lanes; 2],
 }
+
+type Lanes = [f32; 4];
+
+/// Rates of the six corner coordinates, in the lanes of a track.
+pub(super) type Rate = [Lanes; 2];
 
 /// Never in this window.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// Corners relative to `origin`, lower ones negated.
 #[inline]
-fn corners(aabb: &Aabb, origin: DVec3) -> [f64; 6] {
+fn lanes(f: impl FnMut(usize) -> f32) -> Lanes {
+    std::array::from_fn(f)
+}
+
+/// `x + k y` by lanes.
+#[inline]
+fn along(x: &Lanes, k: f32, y: &Lanes) -> Lanes {
+    lanes(|i| x[i] + k * y[i])
+}
+
+#[inline]
+fn all_at_least(x: &Lanes, limit: f32) -> bool {
+    (x[0] >= limit) & (x[1] >= limit) & (x[2] >= limit) & (x[3] >= limit)
+}
+
+#[inline]
+fn any_below(x: &Lanes, limit: f32) -> bool {
+    (x[0] < limit) | (x[1] < limit) | (x[2] < limit) | (x[3] < limit)
+}
+
+/// Corners relative to `origin`, lower one negated; the fourth lanes are zero.
+#[inline]
+fn corners(aabb: &Aabb, origin: DVec3) -> [Lanes; 2] {
     let (lo, hi) = (origin - aabb.min, aabb.max - origin);
-    [lo.x, lo.y, lo.z, hi.x, hi.y, hi.z]
+    [[lo.x as f32, lo.y as f32, lo.z as f32, 0.0], [hi.x as f32, hi.y as f32, hi.z as f32, 0.0]]
 }
 
 /// Change of the corners per step, from two boxes one step apart; 0 where it is not a usable number.
 #[inline]
-pub(super) fn rate_between(old: &Aabb, new: &Aabb) -> [f32; 6] {
-    let (old, new) = (corners(old, DVec3::ZERO), corners(new, DVec3::ZERO));
-    let mut rate = [0.0; 6];
-    for j in 0..6 {
-        let d = (new[j] - old[j]) as f32;
-        rate[j] = if d.abs() < 1e30 { d } else { 0.0 };
-    }
-    rate
+pub(super) fn rate_between(old: &Aabb, new: &Aabb) -> Rate {
+    let (lo, hi) = (old.min - new.min, new.max - old.max);
+    let usable = |d: f64| if d.abs() < 1e30 { d as f32 } else { 0.0 };
+    [[usable(lo.x), usable(lo.y), usable(lo.z), 0.0], [usable(hi.x), usable(hi.y), usable(hi.z), 0.0]]
+}
+
+/// Largest difference of two rates.
+#[inline]
+pub(super) fn turn(a: &Rate, b: &Rate) -> f32 {
+    let d = |h: usize| lanes(|i| (a[h][i] - b[h][i]).abs());
+    let (x, y) = (d(0), d(1));
+    let m = lanes(|i| if x[i] > y[i] { x[i] } else { y[i] });
+    m[0].max(m[1]).max(m[2])
 }
 
 impl Track {
-    pub(super) const REST: Self = Self { start: [0.0; 6], rate: [0.0; 6], tol: 0.0, band: 0.0 };
+    pub(super) const REST: Self = Self { start: [[0.0; 4]; 2], rate: [[0.0; 4]; 2] };
 
     /// A promise that begins with `aabb` at step `now` and is used up to step `last`.
-    pub(super) fn new(aabb: &Aabb, origin: DVec3, rate: [f32; 6], tol: f32, now: u32, last: u32) -> Self {
-        let c = corners(aabb, origin);
-        let mut track = Self { start: [0.0; 6], rate, tol, band: 0.0 };
-        let mut largest = 0.0_f32;
-        let (now, last) = (f64::from(now), last as f32);
-        for j in 0..6 {
-            if c[j].abs() < 1e30 {
-                track.start[j] = (c[j] - now * f64::from(rate[j])) as f32;
-                largest = largest.max(c[j].abs() as f32 + 2.0 * last * rate[j].abs());
-            } else {
-                (track.start[j], track.rate[j]) = (c[j] as f32, 0.0);
+    #[inline]
+    pub(super) fn new(aabb: &Aabb, origin: DVec3, rate: Rate, tol: f32, now: u32, last: u32) -> Self {
+        let mut track = Self { start: corners(aabb, origin), rate };
+        let (mut largest, mut usable) = (0.0_f32, true);
+        for h in 0..2 {
+            for i in 0..3 {
+                let size = track.start[h][i].abs() + 2.0 * last as f32 * rate[h][i].abs();
+                usable &= size < 1e30;
+                largest = if size > largest { size } else { largest };
             }
         }
-        track.tol = tol.max(5e-7 * largest);
-        track.band = track.tol + 1e-6 * largest;
+        if !usable {
+            largest = 0.0;
+            for h in 0..2 {
+                for i in 0..3 {
+                    let x = track.start[h][i].abs();
+                    if x < 1e30 {
+                        largest = largest.max(x + 2.0 * last as f32 * rate[h][i].abs());
+                    } else {
+                        track.rate[h][i] = 0.0;
+                    }
+                }
+            }
+        }
+        if now > 0 {
+            for h in 0..2 {
+                track.start[h] = along(&track.start[h], -(now as f32), &track.rate[h]);
+            }
+        }
+        let band = 1.5 * tol.max(3e-6 * largest);
+        (track.start[0][3], track.start[1][3]) = (band, band);
         track
+    }
+
+    /// Deviation allowed to the box, metres.
+    #[inline]
+    pub(super) fn tol(&self) -> f32 {
+        0.66 * self.start[0][3]
+    }
+
+    /// Mean rate since step 0, if the box is `aabb` at step `now`.
+    #[inline]
+    pub(super) fn mean_rate(&self, aabb: &Aabb, origin: DVec3, now: u32) -> Rate {
+        let (c, inv) = (corners(aabb, origin), 1.0 / now.max(1) as f32);
+        [0, 1].map(|h| {
+            let mut mean = lanes(|i| (c[h][i] - self.start[h][i]) * inv);
+            mean[3] = 0.0;
+            mean
+        })
     }
 
     /// True if the promise holds for `aabb` at step `k`.
     #[inline]
     pub(super) fn holds(&self, aabb: &Aabb, origin: DVec3, k: u32) -> bool {
-        let c = corners(aabb, origin);
-        let k = k as f32;
-        let mut broken = false;
-        for j in 0..6 {
-            // The NaN of equal infinities is a kept promise.
-            broken |= (c[j] as f32 - (self.start[j] + k * self.rate[j])).abs() > self.tol;
-        }
-        !broken
+        let (c, k, tol) = (corners(aabb, origin), k as f32, self.tol());
+        let p = [along(&self.start[0], k, &self.rate[0]), along(&self.start[1], k, &self.rate[1])];
+        let d = [0, 1].map(|h| lanes(|i| (c[h][i] - p[h][i]).abs()));
+        // The NaN of equal infinities is a kept promise; the fourth lane says nothing.
+        let broken = |d: &Lanes| (d[0] > tol) | (d[1] > tol) | (d[2] > tol);
+        !(broken(&d[0]) | broken(&d[1]))
     }
 
     /// All places of the box from step `from` to step `to`, relative to the origin, in an order of axes.
     #[inline]
     pub(super) fn swept(&self, from: u32, to: u32, axes: [usize; 3]) -> Fat {
-        let (from, to) = (from as f32, to as f32);
-        let far = |j: usize| {
-            let (p, q) = (self.start[j] + from * self.rate[j], self.start[j] + to * self.rate[j]);
-            self.band + if p > q { p } else { q }
-        };
-        Fat { lo: axes.map(|d| -far(d)), hi: axes.map(|d| far(d + 3)) }
+        let (from, to, band) = (from as f32, to as f32, self.start[0][3]);
+        let far = [0, 1].map(|h: usize| {
+            let (p, q) = (along(&self.start[h], from, &self.rate[h]), along(&self.start[h], to, &self.rate[h]));
+            lanes(|i| band + if p[i] > q[i] { p[i] } else { q[i] })
+        });
+        Fat {
+            lo: [-far[0][axes[0]], -far[0][axes[1]], -far[0][axes[2]]],
+            hi: [far[1][axes[0]], far[1][axes[1]], far[1][axes[2]]],
+        }
     }
 
     /// The same as a box in the world.
@@ -129,41 +194,25 @@ impl Track {
     }
 }
 
-/// The six gaps of a pair at step 0, and their change per step.
+/// The six gaps of a pair at step 0 and their change per step, and in the fourth lanes the band and zero.
 #[inline]
-fn gaps(a: &Track, b: &Track) -> ([f32; 6], [f32; 6]) {
-    let (mut c, mut s) = ([0.0; 6], [0.0; 6]);
-    for j in 0..3 {
-        c[j] = a.start[j] + b.start[j + 3];
-        c[j + 3] = a.start[j + 3] + b.start[j];
-        s[j] = a.rate[j] + b.rate[j + 3];
-        s[j + 3] = a.rate[j + 3] + b.rate[j];
-    }
-    (c, s)
+fn gaps(a: &Track, b: &Track) -> ([Lanes; 2], [Lanes; 2]) {
+    let sum = |x: &[Lanes; 2], y: &[Lanes; 2]| [lanes(|i| x[0][i] + y[1][i]), lanes(|i| x[1][i] + y[0][i])];
+    (sum(&a.start, &b.start), sum(&a.rate, &b.rate))
 }
 
 /// State at step 0 of two tracks that begin there, and the step of the next look.
 #[inline]
 pub(super) fn classify(a: &Track, b: &Track, last: u32, exact: impl FnOnce() -> bool) -> (bool, u32) {
     let (c, s) = gaps(a, b);
-    let (band, end) = (a.band + b.band, last as f32);
-    let (mut sure, mut overlap, mut apart) = (true, true, false);
-    for j in 0..6 {
-        let later = c[j] + end * s[j];
-        overlap &= c[j] >= band;
-        apart |= c[j] < -band;
-        sure &= later >= band;
-    }
-    if overlap && sure {
+    let (band, end) = (c[0][3], last as f32);
+    let overlap = all_at_least(&c[0], band) & all_at_least(&c[1], band);
+    if overlap && all_at_least(&along(&c[0], end, &s[0]), band) & all_at_least(&along(&c[1], end, &s[1]), band) {
         return (true, NEVER);
     }
+    let apart = any_below(&c[0], -band) | any_below(&c[1], -band);
     let overlap = overlap || (!apart && exact());
-    let due = if overlap {
-        next_unsure_overlap(&c, &s, band, 1.0, end)
-    } else {
-        next_possible(&c, &s, band, 1.0, end)
-    };
-    (overlap, due)
+    (overlap, next_unsure(&c, &s, 1, last, overlap))
 }
 
 /// First step after `now`, up to `last`, at which the state `overlap` of the pair is not sure.
@@ -173,59 +222,47 @@ pub(super) fn next_look(a: &Track, b: &Track, now: u32, last: u32, overlap: bool
         return NEVER;
     }
     let (c, s) = gaps(a, b);
-    let (band, first, end) = (a.band + b.band, (now + 1) as f32, last as f32);
+    next_unsure(&c, &s, now + 1, last, overlap)
+}
+
+fn next_unsure(c: &[Lanes; 2], s: &[Lanes; 2], first: u32, last: u32, overlap: bool) -> u32 {
+    let (band, from, to) = (c[0][3], first as f32, last as f32);
+    let at = |k: f32| [along(&c[0], k, &s[0]), along(&c[1], k, &s[1])];
+    let (now, then) = (at(from), at(to));
     if overlap {
-        next_unsure_overlap(&c, &s, band, first, end)
-    } else {
-        next_possible(&c, &s, band, first, end)
-    }
-}
-
-fn next_unsure_overlap(c: &[f32; 6], s: &[f32; 6], band: f32, first: f32, end: f32) -> u32 {
-    let (mut sure_now, mut sure_later) = (true, true);
-    for j in 0..6 {
-        sure_now &= c[j] + first * s[j] >= band;
-        sure_later &= c[j] + end * s[j] >= band;
-    }
-    if sure_now && sure_later {
-        return NEVER;
-    }
-    if !sure_now {
-        return first as u32;
-    }
-    let mut until = end;
-    for j in 0..6 {
-        if s[j] < 0.0 {
-            until = until.min((band - c[j]) / s[j]);
+        if !(all_at_least(&now[0], band) & all_at_least(&now[1], band)) {
+            return first;
         }
+        if all_at_least(&then[0], band) & all_at_least(&then[1], band) {
+            return NEVER;
+        }
+        let mut until = to;
+        for (c, s) in c.iter().flatten().zip(s.iter().flatten()) {
+            if *s < 0.0 {
+                until = until.min((band - c) / s);
+            }
+        }
+        return ((until - 1e-3).max(from - 1.0) as u32 + 1).min(last);
     }
-    ((until - 1e-3).max(first - 1.0) as u32 + 1).min(end as u32)
-}
-
-fn next_possible(c: &[f32; 6], s: &[f32; 6], band: f32, first: f32, end: f32) -> u32 {
-    let (mut apart, mut possible_now) = (false, true);
-    for j in 0..6 {
-        let (x, y) = (c[j] + first * s[j] < -band, c[j] + end * s[j] < -band);
-        apart |= x & y;
-        possible_now &= !x;
-    }
-    if apart {
+    // Separated on one side all the time, the common case of boxes that pass each other.
+    let lost = |x: &Lanes, y: &Lanes| (0..4).fold(false, |any, i| any | ((x[i] < -band) & (y[i] < -band)));
+    if lost(&now[0], &then[0]) | lost(&now[1], &then[1]) {
         return NEVER;
     }
-    if possible_now {
-        return first as u32;
+    if !(any_below(&now[0], -band) | any_below(&now[1], -band)) {
+        return first;
     }
-    let (mut from, mut until) = (first, end);
-    for j in 0..6 {
-        let k = (-band - c[j]) / s[j];
-        if s[j] > 0.0 {
-            from = from.max(k);
-        } else if s[j] < 0.0 {
+    let (mut begin, mut until) = (from, to);
+    for (c, s) in c.iter().flatten().zip(s.iter().flatten()) {
+        let k = (-band - c) / s;
+        if *s > 0.0 {
+            begin = begin.max(k);
+        } else if *s < 0.0 {
             until = until.min(k);
         }
     }
-    let from = (from - 1e-3).ceil().max(first);
-    if from > until + 1e-3 { NEVER } else { from as u32 }
+    let begin = (begin - 1e-3).ceil().max(from);
+    if begin > until + 1e-3 { NEVER } else { begin as u32 }
 }
 
 #[cfg(test)]
@@ -252,18 +289,15 @@ mod tests {
             };
             let (a, b) = (make(), make());
             let mut at = |(aabb, t): &(Aabb, Track), k: u32| {
-                let w = random.vec3(1.0) * f64::from(t.tol) * if k == 0 { 0.0 } else { 0.99 };
-                let r = t.rate.map(|r| f64::from(r) * f64::from(k));
-                Aabb {
-                    min: aabb.min - DVec3::new(r[0], r[1], r[2]) + w,
-                    max: (aabb.max + DVec3::new(r[3], r[4], r[5]) - w),
-                }
+                let w = random.vec3(1.0) * f64::from(t.tol()) * if k == 0 { 0.0 } else { 0.99 };
+                let way = |r: Lanes| DVec3::new(r[0].into(), r[1].into(), r[2].into()) * f64::from(k);
+                Aabb { min: aabb.min - way(t.rate[0]) + w, max: aabb.max + way(t.rate[1]) - w }
             };
             let mut overlap = |k: u32| {
                 let (x, y) = (at(&a, k), at(&b, k));
                 assert!(!x.is_valid() || k == 0 || a.1.swept_box(0, 16, origin).contains_box(&x));
                 // The promise may be judged broken within rounding of its limit only.
-                assert!(a.1.holds(&x, origin, k) || f64::from(a.1.tol) < 0.01 * scale);
+                assert!(a.1.holds(&x, origin, k) || f64::from(a.1.tol()) < 0.01 * scale);
                 x.overlaps(&y)
             };
             let mut state = overlap(0);
@@ -295,7 +329,7 @@ mod tests {
         assert!(track.holds(&half_space, o, 5));
         assert!(!track.holds(&Aabb { max: DVec3::INFINITY, ..half_space }, o, 5));
         let unit = Aabb::from_center_half_extents(DVec3::ZERO, DVec3::ONE);
-        let other = Track::new(&unit, o, [0.0; 6], 0.01, 0, 16);
+        let other = Track::new(&unit, o, [[0.0; 4]; 2], 0.01, 0, 16);
         assert_eq!(next_look(&track, &other, 0, 16, true), NEVER);
     }
 }

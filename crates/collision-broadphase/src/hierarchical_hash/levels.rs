@@ -96,16 +96,17 @@ impl Levels {
             return Err(LevelsError::TooMany { needed: len });
         }
         let mut inverse = [0.0; MAX_LEVELS];
-        let mut tile = min / alpha;
-        for inv in &mut inverse[..len] {
+        // From the coarsest down: its tiles hold the most boxes, so they should be no larger than needed.
+        let mut tile = max / beta;
+        for inv in inverse[..len].iter_mut().rev() {
             *inv = 1.0 / tile;
-            tile *= ratio;
+            tile /= ratio;
         }
         #[allow(clippy::float_cmp, reason = "nesting needs exactly 2")]
         let doubling = ratio == 2.0;
         if doubling {
-            for l in 1..len {
-                inverse[l] = inverse[l - 1] * 0.5;
+            for l in (0..len - 1).rev() {
+                inverse[l] = inverse[l + 1] * 2.0;
             }
         }
         Ok(Self { inverse, len, doubling })

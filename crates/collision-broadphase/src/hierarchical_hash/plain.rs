@@ -13,7 +13,7 @@
 //! ```text
 //! store X in its tiles at native(X)
 //! for each level l ≥ native(X) and each tile of X at l:  meet those stored there
-//! (X, Y) counts in the lowest tile they share at l; at equal levels the larger slot looks for the smaller
+//! (X, Y) counts in the lowest tile they share at l: on each axis it is the first of X or of Y; at equal levels the larger slot looks for the smaller
 //! ```
 //!
 //! # Cost
@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct PlainHashParams {
-    /// Tile sizes; `None` (the default) fits them to the boxes at each build, with a ratio of 4.
+    /// Tile sizes; `None` (the default) fits them to the boxes at each build, with a ratio of 16.
     pub levels: Option<Levels>,
     /// Tiles that a box may touch at its native level, default 8.
     pub threshold: u32,
@@ -58,6 +58,39 @@ impl Default for PlainHashParams {
 struct Entry {
     key: u64,
     slot: u32,
+    /// On which axes the tile is the box's first.
+    first: u32,
+    /// The box with rounded corners. Rounding keeps order, so boxes that overlap still do.
+    fat: Fat,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Fat {
+    lo: [f32; 3],
+    hi: [f32; 3],
+}
+
+impl Fat {
+    #[inline]
+    fn new(aabb: &Aabb) -> Self {
+        let round = |x: [f64; 3]| [x[0] as f32, x[1] as f32, x[2] as f32];
+        Self { lo: round(aabb.min.to_array()), hi: round(aabb.max.to_array()) }
+    }
+
+    #[inline]
+    fn overlaps(&self, other: &Self) -> bool {
+        let mut hit = true;
+        for k in 0..3 {
+            hit &= (self.lo[k] <= other.hi[k]) & (other.lo[k] <= self.hi[k]);
+        }
+        hit
+    }
+}
+
+/// Bits of the axes on which `tile` is the first of `range`.
+#[inline]
+fn first_bits(range: &Range, tile: [i64; 3]) -> u32 {
+    (0..3).fold(0, |bits, k| bits | (u32::from(tile[k] == range.lo[k]) << k))
 }
 
 /// The structure of one build.
@@ -103,7 +136,7 @@ fn fit_levels(proxies: &Proxies) -> Levels {
             (min, max) = (min.min(size), max.max(size));
         }
     }
-    Levels::fewest(min, max, 0.25, 1.0).unwrap_or(Levels::ONE)
+    Levels::fewest(min, max, 0.0625, 1.0).unwrap_or(Levels::ONE)
 }
 
 impl Table {
@@ -127,7 +160,11 @@ impl Table {
             match native {
                 Some(level) => {
                     self.occupied |= 1 << level;
-                    range.for_each(|tile| self.entries.push(Entry { key: key(level, tile), slot }));
+                    let fat = Fat::new(aabb);
+                    range.for_each(|tile| {
+                        let first = first_bits(&range, tile);
+                        self.entries.push(Entry { key: key(level, tile), slot, first, fat });
+                    });
                 }
                 None if proxies.is_live(slot) => self.huge.push(slot),
                 None => {}
@@ -150,7 +187,7 @@ impl Table {
             total += std::mem::replace(start, total);
         }
         self.sorted.clear();
-        self.sorted.resize(self.entries.len(), Entry { key: 0, slot: 0 });
+        self.sorted.resize(self.entries.len(), Entry { key: 0, slot: 0, first: 0, fat: Fat::default() });
         for i in 0..self.entries.len() {
             let entry = self.entries[i];
             let b = self.bucket(entry.key);
@@ -163,12 +200,13 @@ impl Table {
     }
 
     #[inline]
-    fn meet(&self, level: usize, range: &Range, mut found: impl FnMut(u32)) {
+    fn meet(&self, level: usize, range: &Range, fat: &Fat, mut found: impl FnMut(u32)) {
         range.for_each(|tile| {
             let k = key(level, tile);
+            let first = first_bits(range, tile);
             let b = self.bucket(k);
             for e in &self.sorted[self.starts[b] as usize..self.starts[b + 1] as usize] {
-                if e.key == k && range.corner(&self.ranges[e.slot as usize]) == tile {
+                if (e.key == k) & ((e.first | first) == 7) && e.fat.overlaps(fat) {
                     found(e.slot);
                 }
             }
@@ -192,18 +230,19 @@ fn list_pairs(proxies: &Proxies, table: &mut Table, params: &PlainHashParams, ou
             }
         };
         let (native, aabb) = (usize::from(native), &proxies.boxes[slot as usize]);
+        let fat = Fat::new(aabb);
         for level in native..levels.len() {
             if table.occupied >> level & 1 == 0 {
                 continue;
             }
             if level == native {
-                table.meet(level, &table.ranges[slot as usize], |other| {
+                table.meet(level, &table.ranges[slot as usize], &fat, |other| {
                     if other < slot {
                         consider(other);
                     }
                 });
             } else {
-                table.meet(level, &levels.range(level, aabb), &mut consider);
+                table.meet(level, &levels.range(level, aabb), &fat, &mut consider);
             }
         }
         for &other in &table.huge {
