@@ -62,7 +62,17 @@ impl Bounce {
             })
             .collect();
         let ids = (0..n as u32).map(ProxyId).collect();
-        Self { bodies, side, step, random, ids, boxes: Vec::new(), pairs: Vec::new(), tests: 0, penetrations: 0 }
+        Self {
+            bodies,
+            side,
+            step,
+            random,
+            ids,
+            boxes: Vec::new(),
+            pairs: Vec::new(),
+            tests: 0,
+            penetrations: 0,
+        }
     }
 
     /// Side of the world at which a body has about `density` boxes of other bodies per own volume: by bisection on
@@ -153,7 +163,9 @@ pub fn boxes_touch(a: &Body, b: &Body) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use collision_broadphase::{BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, PlainHash, SweepAndPrune};
+    use collision_broadphase::{
+        BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, PlainHash, SweepAndPrune,
+    };
 
     fn run(mut broad: Box<dyn BroadPhase>) -> (Vec<Body>, u64, u64) {
         let mut world = Bounce::new(40, 6.0, 0.05, 3);

@@ -112,7 +112,8 @@ impl MovingBoxes {
 
     fn flat(n: usize) -> Self {
         let side = 3.0 * (n as f64).sqrt() / 2.0;
-        let mut scene = Self::empty(Aabb { min: DVec3::new(0.0, 0.0, -0.1), max: DVec3::new(side, side, 0.1) });
+        let mut scene =
+            Self::empty(Aabb { min: DVec3::new(0.0, 0.0, -0.1), max: DVec3::new(side, side, 0.1) });
         for _ in 0..n {
             let half = scene.random.vec3(0.25, 0.75);
             let center = scene.random.vec3(0.0, 1.0) * DVec3::new(side, side, 0.0);

@@ -2,7 +2,9 @@
 //!
 //! parry's bounding-volume hierarchy on the same boxes is in `benches/peers`.
 
-use collision_broadphase::{CoherentHash, CoherentHashParams, ColumnSweep, DynamicTree, Levels, PlainHash, SweepAndPrune};
+use collision_broadphase::{
+    CoherentHash, CoherentHashParams, ColumnSweep, DynamicTree, Levels, PlainHash, SweepAndPrune,
+};
 use sim_traits::{BroadPhase, PairChanges};
 use tumblestone_benches::{Suite, boxes::MovingBoxes};
 
@@ -38,7 +40,11 @@ fn case(suite: &mut Suite, scene: &str, n: usize, who: &str) {
             });
             boxes.step();
             broad.update(&boxes.ids, &boxes.boxes).expect("valid boxes");
-            if mode == "full" { broad.pairs(&mut pairs) } else { broad.pair_changes(&mut changes) }
+            if mode == "full" {
+                broad.pairs(&mut pairs);
+            } else {
+                broad.pair_changes(&mut changes);
+            }
             pairs.len() + changes.begun.len()
         });
     }

@@ -42,7 +42,12 @@ pub struct BruteForce {
 
 impl Default for BruteForce {
     fn default() -> Self {
-        Self { proxies: Proxies::default(), slots: Vec::new(), reported: ReportedPairs::default(), test_boxes: true }
+        Self {
+            proxies: Proxies::default(),
+            slots: Vec::new(),
+            reported: ReportedPairs::default(),
+            test_boxes: true,
+        }
     }
 }
 
@@ -142,8 +147,12 @@ mod tests {
         let mut all = BruteForce::all_pairs();
         for n in 0..6 {
             let kind = if n < 2 { ProxyKind::Fixed } else { ProxyKind::Moving };
-            all.insert(ProxyId(n), kind, &Aabb::from_center_half_extents(DVec3::X * 9.0 * f64::from(n), DVec3::ONE))
-                .unwrap();
+            all.insert(
+                ProxyId(n),
+                kind,
+                &Aabb::from_center_half_extents(DVec3::X * 9.0 * f64::from(n), DVec3::ONE),
+            )
+            .unwrap();
         }
         let mut pairs = Vec::new();
         all.pairs(&mut pairs);

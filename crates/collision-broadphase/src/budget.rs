@@ -99,7 +99,8 @@ mod tests {
         let mut random = SplitMix64(8);
         let params = CoherentHashParams { exact: false, ..CoherentHashParams::default() };
         let (mut hash, mut brute) = (CoherentHash::new(params), BruteForce::default());
-        let mut bodies: Vec<(DVec3, DVec3)> = (0..150).map(|_| (random.vec3(4.0), random.vec3(0.03))).collect();
+        let mut bodies: Vec<(DVec3, DVec3)> =
+            (0..150).map(|_| (random.vec3(4.0), random.vec3(0.03))).collect();
         let aabb = |p: DVec3| Aabb::from_center_half_extents(p, DVec3::splat(0.4));
         let ids: Vec<_> = (0..150).map(ProxyId).collect();
         for (&id, body) in ids.iter().zip(&bodies) {

@@ -197,7 +197,10 @@ impl SweepAndPrune {
     fn sort_all(&mut self) {
         for ends in &mut self.axes {
             ends.sort_by(|a, b| {
-                a.value.total_cmp(&b.value).then(a.is_upper().cmp(&b.is_upper())).then(a.slot().cmp(&b.slot()))
+                a.value
+                    .total_cmp(&b.value)
+                    .then(a.is_upper().cmp(&b.is_upper()))
+                    .then(a.slot().cmp(&b.slot()))
             });
         }
         let Self { proxies, axes, pairs, .. } = self;

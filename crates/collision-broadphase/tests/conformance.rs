@@ -1,14 +1,20 @@
 //! Every broad phase against the conformance kit of the seam: random scripts of calls against a searched list.
 
-use collision_broadphase::{BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune};
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use collision_broadphase::{
+    BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune,
+};
 use sim_traits::{
     BroadPhase,
     testkit::broad_phase::{Effort, conformance},
 };
 
 fn run(mut make: impl FnMut() -> Box<dyn BroadPhase>) {
-    conformance(&mut make, &Effort::default()).unwrap();
-    let crowd = Effort { scripts: 3, calls: 1000, max_boxes: 200, seed: 7 };
+    let soak = std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    let usual = Effort::default();
+    conformance(&mut make, &Effort { scripts: usual.scripts * soak, ..usual }).unwrap();
+    let crowd = Effort { scripts: 4 * soak, calls: 1000, max_boxes: 200, seed: 7 };
     conformance(&mut make, &crowd).unwrap();
 }
 

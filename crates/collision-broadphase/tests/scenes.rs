@@ -1,7 +1,10 @@
 //! Every broad phase against brute force on scenes that move, and at the limits of what a world can contain.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use collision_broadphase::{
-    BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, ColumnSweepParams, DynamicTree, PlainHash, SweepAndPrune,
+    BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, ColumnSweepParams, DynamicTree, PlainHash,
+    SweepAndPrune,
 };
 use sim_math::{Aabb, glam::DVec3};
 use sim_traits::{
@@ -109,14 +112,16 @@ fn all_equal_brute_force_on_moving_scenes() {
         Motion::Teleporting,
         Motion::MostlyAsleep,
     ];
-    let spreads = [DVec3::splat(8.0), DVec3::new(20.0, 20.0, 0.1), DVec3::new(0.1, 60.0, 0.1), DVec3::splat(80.0)];
+    let spreads =
+        [DVec3::splat(8.0), DVec3::new(20.0, 20.0, 0.1), DVec3::new(0.1, 60.0, 0.1), DVec3::splat(80.0)];
     for (m, &motion) in motions.iter().enumerate() {
         for (s, &spread) in spreads.iter().enumerate() {
             let mut scene = Scene::new(150, motion, spread, (m * 10 + s) as u64);
             let mut brute = BruteForce::default();
             let mut broads = all();
             let mut replayed: Vec<BTreeSet<Pair>> = vec![BTreeSet::new(); broads.len()];
-            let floor = Aabb { min: DVec3::NEG_INFINITY, max: DVec3::new(f64::INFINITY, f64::INFINITY, -7.9) };
+            let floor =
+                Aabb { min: DVec3::NEG_INFINITY, max: DVec3::new(f64::INFINITY, f64::INFINITY, -7.9) };
             for broad in broads.iter_mut().map(|b| b.1.as_mut()).chain([&mut brute as &mut dyn BroadPhase]) {
                 for (i, b) in scene.boxes.iter().enumerate() {
                     let kind = if i % 5 == 4 { ProxyKind::Fixed } else { ProxyKind::Moving };
@@ -207,9 +212,7 @@ fn nan_and_inverted_boxes_are_refused_with_the_id() {
     for (name, mut broad) in all() {
         broad.insert(ProxyId(5), ProxyKind::Moving, &good).unwrap();
         for bad in [nan, inverted] {
-            let named = |r: Result<(), BroadPhaseError>, id: u32| {
-                matches!(r, Err(BroadPhaseError::InvalidBox { id: ProxyId(i), .. }) if i == id)
-            };
+            let named = |r: Result<(), BroadPhaseError>, id: u32| matches!(r, Err(BroadPhaseError::InvalidBox { id: ProxyId(i), .. }) if i == id);
             assert!(named(broad.insert(ProxyId(9), ProxyKind::Moving, &bad), 9), "{name}");
             assert!(named(broad.update(&[ProxyId(5)], &[bad]), 5), "{name}");
         }
@@ -319,6 +322,10 @@ fn the_crate_does_not_know_the_narrow_phase() {
     let manifest = include_str!("../Cargo.toml");
     assert!(!manifest.contains("narrowphase"));
     let dependencies = manifest.split("[dependencies]").nth(1).unwrap().split('[').next().unwrap();
-    let names: Vec<_> = dependencies.lines().filter_map(|l| l.split(['.', ' ', '=']).next()).filter(|n| !n.is_empty()).collect();
+    let names: Vec<_> = dependencies
+        .lines()
+        .filter_map(|l| l.split(['.', ' ', '=']).next())
+        .filter(|n| !n.is_empty())
+        .collect();
     assert_eq!(names, ["sim-math", "sim-traits", "thiserror"]);
 }

@@ -1,6 +1,8 @@
 //! Long random scripts: add, remove and move for a long time, compare with brute force now and then, and end with
 //! nothing left. `TUMBLESTONE_SOAK` multiplies the number of updates; 100 makes it the million of a release.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, SweepAndPrune};
 use sim_math::{Aabb, glam::DVec3};
 use sim_traits::{BroadPhase, Pair, PairChanges, ProxyId, ProxyKind, testkit::SplitMix64};
@@ -19,7 +21,12 @@ struct World {
 
 impl World {
     fn new(n: usize, seed: u64) -> Self {
-        let mut world = Self { random: SplitMix64(seed), live: Vec::new(), next: 0, side: 2.2 * (n as f64).cbrt_in_test() };
+        let mut world = Self {
+            random: SplitMix64(seed),
+            live: Vec::new(),
+            next: 0,
+            side: 2.2 * (n as f64).cbrt_in_test(),
+        };
         for _ in 0..n {
             world.add();
         }

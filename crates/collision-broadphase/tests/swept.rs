@@ -1,5 +1,7 @@
 //! Swept boxes of `sim_math` as this crate needs them: dense sampling never leaves the box.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use sim_math::{
     Aabb,
     glam::{DQuat, DVec3},
@@ -58,7 +60,8 @@ impl Link {
 
     fn acceleration(&self) -> DVec3 {
         let (s, c) = (sim_math::ops::sin(self.angle), sim_math::ops::cos(self.angle));
-        DVec3::new(-s, c, 0.0) * (self.radius * self.accel) - DVec3::new(c, s, 0.0) * (self.radius * self.rate * self.rate)
+        DVec3::new(-s, c, 0.0) * (self.radius * self.accel)
+            - DVec3::new(c, s, 0.0) * (self.radius * self.rate * self.rate)
     }
 }
 
@@ -77,7 +80,9 @@ fn padded_link_boxes_are_rarely_violated_and_never_after_rollback() {
         let r_max = 0.05;
         let mut aabb = link_box(link.at(0.0), link.velocity(), link.acceleration(), dt, r_max).unwrap();
         let samples = || (0..=40).map(|i| link.at(dt * f64::from(i) / 40.0));
-        let inside = |aabb: &Aabb| samples().all(|p| aabb.contains_box(&Aabb::from_center_half_extents(p, DVec3::splat(r_max))));
+        let inside = |aabb: &Aabb| {
+            samples().all(|p| aabb.contains_box(&Aabb::from_center_half_extents(p, DVec3::splat(r_max))))
+        };
         if !inside(&aabb) {
             violations += 1;
             // Rollback: the way is known now, so the box is the union of the old one and the one reached.

@@ -1,5 +1,7 @@
 //! Comparisons that the theses make: coherent against plain hash, sweep and prune against dice on a floor.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use collision_broadphase::{
     CoherentHash, CoherentHashParams, ColumnSweep, Levels, PlainHash, PlainHashParams, SweepAndPrune,
 };

@@ -78,10 +78,8 @@ impl Frame {
         let mut fat = Fat { lo: [0.0; 3], hi: [0.0; 3] };
         let (lo, hi) = ((aabb.min - self.origin).to_array(), (aabb.max - self.origin).to_array());
         for (d, &axis) in self.axes.iter().enumerate() {
-            let (l, h) = (
-                (lo[axis] as f32).clamp(f32::MIN, f32::MAX),
-                (hi[axis] as f32).clamp(f32::MIN, f32::MAX),
-            );
+            let (l, h) =
+                ((lo[axis] as f32).clamp(f32::MIN, f32::MAX), (hi[axis] as f32).clamp(f32::MIN, f32::MAX));
             fat.lo[d] = l - l.abs() * 1.2e-7 - f32::MIN_POSITIVE;
             fat.hi[d] = h + h.abs() * 1.2e-7 + f32::MIN_POSITIVE;
         }
@@ -178,7 +176,11 @@ impl Columns {
     /// Starts anew: chooses the sweep axis, that of largest spread, from a sample of boxes.
     ///
     /// The origin is kept if `origin` is given, else it is the mean of the sample. Returns the order of axes.
-    pub(super) fn begin(&mut self, sample: impl Iterator<Item = Aabb> + Clone, origin: Option<DVec3>) -> [usize; 3] {
+    pub(super) fn begin(
+        &mut self,
+        sample: impl Iterator<Item = Aabb> + Clone,
+        origin: Option<DVec3>,
+    ) -> [usize; 3] {
         let center = mean_center(sample.clone());
         self.frame.origin = origin.unwrap_or(center);
         // Mean distance, not variance: a few outliers must not decide alone.

@@ -295,7 +295,14 @@ impl ColumnSweep {
         let (hinted, broken) = (self.flags[s] & HINTED != 0, self.flags[s] & PENDING != 0);
         let rate = if hinted { self.hints[s] } else { old };
         // What a box has needed so far: more after a broken promise, slowly less after kept ones.
-        let needed = self.tracks[s].tol() * if broken { 2.0 } else if hinted { 0.8 } else { 1.0 };
+        let needed = self.tracks[s].tol()
+            * if broken {
+                2.0
+            } else if hinted {
+                0.8
+            } else {
+                1.0
+            };
         let (turn_by, speed) = (turn(&rate, &old), turn(&rate, &NO_RATE));
         if turn_by > 0.0 && speed < 40.0 * slack {
             // Slow and not steady: trembling at rest. The mean of the last window says more than its last step.
@@ -303,7 +310,7 @@ impl ColumnSweep {
             let mean = self.tracks[s].mean_rate(aabb, origin, steps);
             let tremble = turn(&rate, &mean);
             if tremble > 0.6 * speed {
-                let tol = (slack + 2.0 * tremble).max(needed);
+                let tol = (slack + 2.0 * tremble).max(needed).min(400.0 * slack);
                 return Track::new(aabb, self.origin, mean, tol, now, self.window);
             }
         }
@@ -347,7 +354,8 @@ impl ColumnSweep {
         found.retain(|&o| self.flags[o as usize] & stale == 0);
         found.extend(self.extras.iter().filter(|e| e.1.overlaps(&swept)).map(|e| e.0));
         for &other in &found {
-            if other != slot && self.seen[other as usize] != self.token && self.proxies.may_pair(slot, other) {
+            if other != slot && self.seen[other as usize] != self.token && self.proxies.may_pair(slot, other)
+            {
                 self.add_candidate(slot, other);
             }
         }
@@ -364,7 +372,8 @@ impl ColumnSweep {
     /// A record for two boxes that come near each other inside a window, if they may touch in its rest.
     fn add_candidate(&mut self, a: u32, b: u32) {
         let overlap = self.proxies.overlap(a, b);
-        let due = next_look(&self.tracks[a as usize], &self.tracks[b as usize], self.step, self.window, overlap);
+        let due =
+            next_look(&self.tracks[a as usize], &self.tracks[b as usize], self.step, self.window, overlap);
         if overlap || due != NEVER {
             let r = self.store.add(a, b);
             if overlap {
@@ -467,7 +476,8 @@ impl ColumnSweep {
         let sample = of_kind(Tenant::Moving).map(|b| b.1).step_by(stride);
         let (center, old) = (columns::mean_center(sample.clone()), self.origin);
         // The origin follows the boxes only when it would cost digits, because fixed tracks depend on it.
-        let far = (center - old).abs().max_element() > 0.1 * center.abs().max_element().max(old.abs().max_element());
+        let far = (center - old).abs().max_element()
+            > 0.1 * center.abs().max_element().max(old.abs().max_element());
         let retrack_fixed = far && center != old;
         self.origin = if retrack_fixed { center } else { old };
         let axes = self.moving.begin(sample, Some(self.origin));

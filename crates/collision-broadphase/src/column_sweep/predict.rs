@@ -112,24 +112,19 @@ impl Track {
     #[inline]
     pub(super) fn new(aabb: &Aabb, origin: DVec3, rate: Rate, tol: f32, now: u32, last: u32) -> Self {
         let mut track = Self { start: corners(aabb, origin), rate };
-        let (mut largest, mut usable) = (0.0_f32, true);
-        for h in 0..2 {
-            for i in 0..3 {
-                let size = track.start[h][i].abs() + 2.0 * last as f32 * rate[h][i].abs();
-                usable &= size < 1e30;
-                largest = if size > largest { size } else { largest };
-            }
-        }
-        if !usable {
+        let size = |x: &Lanes, rate: &Lanes| {
+            let s = lanes(|i| x[i].abs() + 2.0 * last as f32 * rate[i].abs());
+            s[0].max(s[1]).max(s[2])
+        };
+        debug_assert!(rate.iter().flatten().all(|r| r.is_finite()), "{rate:?}");
+        let mut largest = size(&track.start[0], &rate[0]).max(size(&track.start[1], &rate[1]));
+        if largest >= 1e30 {
             largest = 0.0;
-            for h in 0..2 {
-                for i in 0..3 {
-                    let x = track.start[h][i].abs();
-                    if x < 1e30 {
-                        largest = largest.max(x + 2.0 * last as f32 * rate[h][i].abs());
-                    } else {
-                        track.rate[h][i] = 0.0;
-                    }
+            for (x, rate) in track.start.iter().flatten().zip(track.rate.iter_mut().flatten()) {
+                if x.abs() < 1e30 {
+                    largest = largest.max(x.abs() + 2.0 * last as f32 * rate.abs());
+                } else {
+                    *rate = 0.0;
                 }
             }
         }
@@ -154,7 +149,8 @@ impl Track {
     pub(super) fn mean_rate(&self, aabb: &Aabb, origin: DVec3, now: u32) -> Rate {
         let (c, inv) = (corners(aabb, origin), 1.0 / now.max(1) as f32);
         [0, 1].map(|h| {
-            let mut mean = lanes(|i| (c[h][i] - self.start[h][i]) * inv);
+            let usable = |d: f32| if d.abs() < 1e30 { d * inv } else { 0.0 };
+            let mut mean = lanes(|i| usable(c[h][i] - self.start[h][i]));
             mean[3] = 0.0;
             mean
         })
@@ -176,7 +172,8 @@ impl Track {
     pub(super) fn swept(&self, from: u32, to: u32, axes: [usize; 3]) -> Fat {
         let (from, to, band) = (from as f32, to as f32, self.start[0][3]);
         let far = [0, 1].map(|h: usize| {
-            let (p, q) = (along(&self.start[h], from, &self.rate[h]), along(&self.start[h], to, &self.rate[h]));
+            let (p, q) =
+                (along(&self.start[h], from, &self.rate[h]), along(&self.start[h], to, &self.rate[h]));
             lanes(|i| band + if p[i] > q[i] { p[i] } else { q[i] })
         });
         Fat {
@@ -207,7 +204,9 @@ pub(super) fn classify(a: &Track, b: &Track, last: u32, exact: impl FnOnce() -> 
     let (c, s) = gaps(a, b);
     let (band, end) = (c[0][3], last as f32);
     let overlap = all_at_least(&c[0], band) & all_at_least(&c[1], band);
-    if overlap && all_at_least(&along(&c[0], end, &s[0]), band) & all_at_least(&along(&c[1], end, &s[1]), band) {
+    if overlap
+        && all_at_least(&along(&c[0], end, &s[0]), band) & all_at_least(&along(&c[1], end, &s[1]), band)
+    {
         return (true, NEVER);
     }
     let apart = any_below(&c[0], -band) | any_below(&c[1], -band);
@@ -280,7 +279,8 @@ mod tests {
             let origin = random.vec3([0.0, 3.0, 100.0][case / 3 % 3]) * scale;
             let base = origin * [0.0, 1.0][case / 9 % 2];
             let mut make = || {
-                let aabb = Aabb::from_center_half_extents(base + random.vec3(2.0) * scale, random.vec3(1.0) * scale);
+                let aabb =
+                    Aabb::from_center_half_extents(base + random.vec3(2.0) * scale, random.vec3(1.0) * scale);
                 let slide = random.vec3(0.1) * scale;
                 let moved = Aabb { min: aabb.min + slide, max: aabb.max + slide + random.vec3(0.01) * scale };
                 let tol = (random.unit() * 0.05 * scale) as f32;
@@ -323,7 +323,8 @@ mod tests {
 
     #[test]
     fn infinite_corners_keep_their_promise() {
-        let half_space = Aabb { min: DVec3::NEG_INFINITY, max: DVec3::new(f64::INFINITY, f64::INFINITY, 0.0) };
+        let half_space =
+            Aabb { min: DVec3::NEG_INFINITY, max: DVec3::new(f64::INFINITY, f64::INFINITY, 0.0) };
         let o = DVec3::ZERO;
         let track = Track::new(&half_space, o, rate_between(&half_space, &half_space), 0.0, 0, 16);
         assert!(track.holds(&half_space, o, 5));

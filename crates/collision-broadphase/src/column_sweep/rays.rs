@@ -12,11 +12,7 @@ use sim_traits::{ProxyId, Ray};
 use std::ops::ControlFlow;
 
 /// Each live box that overlaps, exactly once: columns first, then boxes outside them.
-pub(super) fn visit_box(
-    sweep: &ColumnSweep,
-    aabb: &Aabb,
-    visit: &mut dyn FnMut(ProxyId) -> ControlFlow<()>,
-) {
+pub(super) fn visit_box(sweep: &ColumnSweep, aabb: &Aabb, visit: &mut dyn FnMut(ProxyId) -> ControlFlow<()>) {
     let mut stopped = false;
     let mut offer = |slot: u32| {
         let s = slot as usize;
@@ -162,8 +158,11 @@ impl Columns {
             }
             let cells = self.cells(f);
             let has = |axis: usize, i: i32| cells.first[axis - 1] <= i && i <= cells.last[axis - 1];
-            let meets = |r: Row| has(major, r.index) && cells.first[minor - 1] <= r.last && r.first <= cells.last[minor - 1];
-            let first_here = has(major, row.index) && z == cells.first[minor - 1].max(row.first) && has(minor, z);
+            let meets = |r: Row| {
+                has(major, r.index) && cells.first[minor - 1] <= r.last && r.first <= cells.last[minor - 1]
+            };
+            let first_here =
+                has(major, row.index) && z == cells.first[minor - 1].max(row.first) && has(minor, z);
             if first_here && !previous.is_some_and(meets) {
                 offer(self.slots[(e & INDEX) as usize]);
             }

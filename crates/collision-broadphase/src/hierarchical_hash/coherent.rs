@@ -8,7 +8,7 @@
 //! | code | paper | meaning | unit |
 //! |---|---|---|---|
 //! | `native` | res(X), native resolution | finest level at which the box touches at most t tiles | - |
-//! | `threshold` | t, t_f | that number, larger for fixed boxes | tiles |
+//! | `threshold` | t, `t_f` | that number, larger for fixed boxes | tiles |
 //! | `shared` | C, shared tile counter | tiles that a pair shares at the coarser of its native levels | tiles |
 //! | `patience` | hysteresis | updates that a pair survives with nothing shared | updates |
 //! | all over | all over | state of a box that needs more than 4 t tiles on the coarsest level | - |

@@ -186,7 +186,7 @@ impl Range {
     }
 
     /// The range one level up, where tiles nest.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn doubled(&self) -> Self {
         Self { lo: self.lo.map(|x| x >> 1), hi: self.hi.map(|x| x >> 1) }
     }

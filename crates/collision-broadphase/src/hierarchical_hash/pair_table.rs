@@ -23,8 +23,12 @@ pub(super) struct Entry {
 /// True if plane `side` (axis, and which of the two boxes is below) separates the boxes.
 #[inline]
 fn separates(side: u8, a: &Aabb, b: &Aabb) -> bool {
-    let axis = usize::from(side >> 1);
-    if side & 1 == 0 { a.max[axis] < b.min[axis] } else { b.max[axis] < a.min[axis] }
+    let (low, high) = if side & 1 == 0 { (a, b) } else { (b, a) };
+    match side >> 1 {
+        0 => low.max.x < high.min.x,
+        1 => low.max.y < high.min.y,
+        _ => low.max.z < high.min.z,
+    }
 }
 
 /// How often the plane that separated a pair last did so again.
@@ -42,14 +46,12 @@ impl Entry {
             cache.hits += 1;
             return false;
         }
-        match (0..6).find(|&side| separates(side, a, b)) {
-            Some(side) => {
-                cache.misses += 1;
-                self.separator = side;
-                false
-            }
-            None => true,
+        if a.overlaps(b) {
+            return true;
         }
+        cache.misses += 1;
+        self.separator = (0..6).find(|&side| separates(side, a, b)).unwrap_or(0);
+        false
     }
 }
 
@@ -93,7 +95,15 @@ impl PairTable {
         let at = *self.map.entry(key(a, b)).or_insert_with(|| {
             *created += 1;
             let (a, b) = (a.min(b), a.max(b));
-            entries.push(Entry { a, b, shared: 0, countdown: 0, fading: false, reported: false, separator: 0 });
+            entries.push(Entry {
+                a,
+                b,
+                shared: 0,
+                countdown: 0,
+                fading: false,
+                reported: false,
+                separator: 0,
+            });
             entries.len() as u32 - 1
         });
         entries[at as usize].shared += 1;
