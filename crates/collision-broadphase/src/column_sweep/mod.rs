@@ -294,16 +294,16 @@ impl ColumnSweep {
         let slack = self.slack(s);
         let (hinted, broken) = (self.flags[s] & HINTED != 0, self.flags[s] & PENDING != 0);
         let rate = if hinted { self.hints[s] } else { old };
-        // What a box has needed so far: more after a broken promise, slowly less after kept ones.
-        let needed = self.tracks[s].tol()
-            * if broken {
-                2.0
-            } else if hinted {
-                0.8
-            } else {
-                1.0
-            };
         let (turn_by, speed) = (turn(&rate, &old), turn(&rate, &NO_RATE));
+        // What a box has needed so far: more after a broken promise, less after kept ones; slowly less when it
+        // hardly moves, because resting boxes tremble again and again.
+        let needed = self.tracks[s].tol()
+            * match (broken, hinted) {
+                (true, _) => 2.0,
+                (false, false) => 1.0,
+                (false, true) if speed < 40.0 * slack => 0.9,
+                (false, true) => 0.5,
+            };
         if turn_by > 0.0 && speed < 40.0 * slack {
             // Slow and not steady: trembling at rest. The mean of the last window says more than its last step.
             let (steps, origin) = if now > 0 { (now, self.origin) } else { self.past };

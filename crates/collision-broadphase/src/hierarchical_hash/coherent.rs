@@ -323,13 +323,14 @@ impl CoherentHash {
             return;
         };
         let native = usize::from(native);
-        let range = self.params.levels.range(native, &self.proxies.boxes[slot as usize]);
-        let at = self.range_index(slot, native);
+        let aabb = &self.proxies.boxes[slot as usize];
+        let old = &self.ranges[self.range_index(slot, native)];
         // Same native tiles: where tiles nest, the coarser ones are the same as well.
-        let same = range == self.ranges[at];
-        if same && self.params.levels.nests() && (native == 0 || 2 * range.count() > self.threshold(slot)) {
+        let settled = self.params.levels.nests() && (native == 0 || 2 * old.count() > self.threshold(slot));
+        if settled && self.params.levels.stays(native, aabb, old) {
             return;
         }
+        let range = self.params.levels.range(native, aabb);
         let place = self.next_place(slot, native, &range);
         if place == Place::Tiles(native as u8) {
             self.shift(slot, native);

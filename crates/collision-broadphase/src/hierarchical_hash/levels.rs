@@ -141,6 +141,19 @@ impl Levels {
         }
     }
 
+    /// True if the box touches exactly these tiles: as `range(level, aabb) == *range`, without rounding to integers.
+    #[inline]
+    pub(crate) fn stays(&self, level: usize, aabb: &Aabb, range: &Range) -> bool {
+        let inv = self.inverse[level];
+        let (min, max) = (aabb.min.to_array(), aabb.max.to_array());
+        let mut same = true;
+        for k in 0..3 {
+            let (a, b) = (min[k] * inv - range.lo[k] as f64, max[k] * inv - range.hi[k] as f64);
+            same &= (a >= 0.0) & (a < 1.0) & (b >= 0.0) & (b < 1.0);
+        }
+        same
+    }
+
     /// Number of tiles of a box at a level (eq. 2.3), saturating.
     #[must_use]
     pub fn count(&self, level: usize, aabb: &Aabb) -> u64 {
@@ -279,6 +292,10 @@ mod tests {
             let aabb = Aabb::from_center_half_extents(random.vec3(far), random.vec3(2.0));
             for l in 1..levels.len() {
                 assert_eq!(levels.range(l, &aabb), levels.range(l - 1, &aabb).doubled());
+                let near = Aabb { min: aabb.min + random.vec3(0.02), max: aabb.max + random.vec3(0.02) };
+                let range = levels.range(l, &aabb);
+                assert!(levels.stays(l, &aabb, &range));
+                assert!(!levels.stays(l, &near, &range) || levels.range(l, &near) == range);
             }
         }
     }
