@@ -75,8 +75,8 @@ impl Bounce {
         }
     }
 
-    /// Side of the world at which a body has about `density` boxes of other bodies per own volume: by bisection on
-    /// the expected number of close pairs, so that a larger world with more bodies is no denser.
+    /// World-size optimiser: side (metres) at which a body has about so many close pairs, by bisection on the
+    /// expected number, so that a world with more bodies is larger but no denser.
     #[must_use]
     pub fn world_side(n: usize, close_pairs_per_body: f64) -> f64 {
         // Two boxes are close when their centres are within the sum of sizes and a tile: about 2.5 m a side.

@@ -101,7 +101,6 @@ fn sorted(mut pairs: Vec<Pair>) -> Vec<Pair> {
     pairs
 }
 
-// proves: MIR-32
 #[test]
 fn all_equal_brute_force_on_moving_scenes() {
     let motions = [

@@ -4,7 +4,8 @@
 //! milliseconds per update: all boxes are given anew, then the full list of pairs, or the changes, is taken.
 
 use collision_broadphase::{
-    BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, ColumnSweepParams, DynamicTree, Levels, PlainHash, SweepAndPrune,
+    BruteForce, CoherentHash, CoherentHashParams, ColumnSweep, ColumnSweepParams, DynamicTree, Levels,
+    PlainHash, SweepAndPrune,
 };
 use cpu_time::ThreadTime;
 use parry3d_f64::{
@@ -143,10 +144,13 @@ fn main() {
     let word = |i: usize, default: &str| args.get(i).cloned().unwrap_or_else(|| default.into());
     let (scene_name, n, steps) = (word(0, "w1"), word(1, "10000"), word(2, "64"));
     let (n, steps): (usize, usize) = (n.parse().unwrap(), steps.parse().unwrap());
-    let all = ["parry:full", "parry:full-opt", "parry:fat0.1", "column:full", "column:changes"];
+    let all = ["parry:full", "parry:fat0.5", "column:full", "column:changes"];
     let names: Vec<String> =
         if args.len() > 3 { args[3..].to_vec() } else { all.iter().map(|s| (*s).into()).collect() };
-    println!("{:<10} {:>8} {:<18} {:>9} {:>9} {:>9} {:>9}", "scene", "n", "who", "mean", "median", "worst", "count");
+    println!(
+        "{:<10} {:>8} {:<18} {:>9} {:>9} {:>9} {:>9}",
+        "scene", "n", "who", "mean", "median", "worst", "count"
+    );
     let mut scene = MovingBoxes::scene(&scene_name, n).unwrap();
     let mut contenders: Vec<_> = names.iter().map(|name| contender(name, &scene).unwrap()).collect();
     let mut times = vec![Vec::new(); names.len()];
@@ -166,6 +170,9 @@ fn main() {
         let mean = times[i].iter().sum::<f64>() / steps as f64;
         times[i].sort_by(f64::total_cmp);
         let (median, worst) = (times[i][steps / 2], times[i][steps - 1]);
-        println!("{scene_name:<10} {n:>8} {name:<18} {mean:>9.3} {median:>9.3} {worst:>9.3} {:>9}", counts[i]);
+        println!(
+            "{scene_name:<10} {n:>8} {name:<18} {mean:>9.3} {median:>9.3} {worst:>9.3} {:>9}",
+            counts[i]
+        );
     }
 }

@@ -301,7 +301,7 @@ impl ColumnSweep {
             * match (broken, hinted) {
                 (true, _) => 2.0,
                 (false, false) => 1.0,
-                (false, true) if speed < 40.0 * slack => 0.9,
+                (false, true) if speed < 4.0 * slack => 0.9,
                 (false, true) => 0.5,
             };
         if turn_by > 0.0 && speed < 40.0 * slack {
