@@ -467,13 +467,8 @@ impl ColumnSweep {
     /// New tracks of moving boxes, and columns; the fixed ones only if something changed.
     fn build_columns(&mut self) {
         let slots = self.proxies.slots();
-        let of_kind = |kind: Tenant| {
-            let proxies = &self.proxies;
-            let live = (0..slots).filter(move |&s| proxies.tenants[s] == kind);
-            live.map(move |s| (s as u32, proxies.boxes[s]))
-        };
         let stride = slots / 1000 + 1;
-        let sample = of_kind(Tenant::Moving).map(|b| b.1).step_by(stride);
+        let sample = of_kind(&self.proxies, Tenant::Moving).map(|b| b.1).step_by(stride);
         let (center, old) = (columns::mean_center(sample.clone()), self.origin);
         // The origin follows the boxes only when it would cost digits, because fixed tracks depend on it.
         let far = (center - old).abs().max_element()
@@ -492,11 +487,7 @@ impl ColumnSweep {
         }
         self.moving.finish();
         if self.fixed_dirty {
-            let of_kind = |kind: Tenant| {
-                let proxies = &self.proxies;
-                let live = (0..slots).filter(move |&s| proxies.tenants[s] == kind);
-                live.map(move |s| (s as u32, proxies.boxes[s]))
-            };
+            let of_kind = |kind: Tenant| of_kind(&self.proxies, kind);
             self.fixed.begin(of_kind(Tenant::Fixed).map(|b| b.1).step_by(stride), None);
             for (slot, aabb) in of_kind(Tenant::Fixed) {
                 self.fixed.push_box(slot, &aabb);
@@ -505,6 +496,12 @@ impl ColumnSweep {
             self.fixed_dirty = false;
         }
     }
+}
+
+/// Slots and boxes of one kind.
+fn of_kind(proxies: &Proxies, kind: Tenant) -> impl Iterator<Item = (u32, Aabb)> + Clone + '_ {
+    let live = (0..proxies.slots()).filter(move |&s| proxies.tenants[s] == kind);
+    live.map(move |s| (s as u32, proxies.boxes[s]))
 }
 
 impl BroadPhase for ColumnSweep {

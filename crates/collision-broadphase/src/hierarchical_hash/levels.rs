@@ -149,7 +149,7 @@ impl Levels {
         let mut same = true;
         for k in 0..3 {
             let (a, b) = (min[k] * inv - range.lo[k] as f64, max[k] * inv - range.hi[k] as f64);
-            same &= (a >= 0.0) & (a < 1.0) & (b >= 0.0) & (b < 1.0);
+            same &= (0.0..1.0).contains(&a) & (0.0..1.0).contains(&b);
         }
         same
     }
@@ -243,7 +243,9 @@ mod tests {
             let aabb = Aabb::from_center_half_extents(random.vec3(5.0), random.vec3(1.0));
             for l in 0..levels.len() {
                 let mut tiles = std::collections::BTreeSet::new();
-                levels.range(l, &aabb).for_each(|t| drop(tiles.insert(t)));
+                levels.range(l, &aabb).for_each(|t| {
+                    tiles.insert(t);
+                });
                 assert_eq!(levels.count(l, &aabb), tiles.len() as u64);
                 // By hand: a tile counts if its closed-open cube meets the box.
                 let first = (aabb.min / levels.tile(l)).floor();
