@@ -32,7 +32,7 @@
 //! None. Boxes that span more than [`MAX_SPAN`] cells go to the list `huge`.
 //!
 //! # Tested by
-//! `sweep_and_query_find_what_brute_force_finds`, `rays_meet_what_brute_force_meets`.
+//! `all_equal_brute_force_on_moving_scenes`, `rays_in_a_large_scene_meet_what_brute_force_meets`.
 
 use crate::proxies::NONE;
 use sim_math::{Aabb, glam::DVec3};

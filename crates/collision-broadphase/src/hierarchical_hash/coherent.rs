@@ -31,7 +31,7 @@
 //! Errors of the seam only.
 //!
 //! # Tested by
-//! `coherent_hash_conforms`, `counters_equal_a_recount`, `incremental_equals_rebuilt`, and one test for each
+//! `coherent_hash_conforms`, `counters_equal_a_recount_and_nothing_leaks`, `incremental_equals_rebuilt_and_saves_the_work`, and one test for each
 //! rule at the end of this file.
 
 use super::{
