@@ -34,6 +34,16 @@ pub enum LcpError {
         /// The number.
         value: f64,
     },
+    /// A number that must be positive is not.
+    #[error("{what} {index} must be positive, got {value}")]
+    NotPositive {
+        /// Which slice.
+        what: &'static str,
+        /// Position in it.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
     /// The solver needs a symmetric matrix.
     #[error(
         "matrix is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ by {difference:e}"
@@ -45,6 +55,22 @@ pub enum LcpError {
         column: usize,
         /// How much the two differ.
         difference: f64,
+    },
+    /// A matrix that must have an inverse has none.
+    #[error("{what} is singular")]
+    Singular {
+        /// Which matrix.
+        what: &'static str,
+    },
+    /// A lower bound is above the upper one, or an index points where it must not.
+    #[error("{what} {index} is not allowed: {value}")]
+    NotAllowed {
+        /// Which item.
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The offending number.
+        value: f64,
     },
     /// The path of the algorithm left to infinity: for most matrix classes, no solution exists.
     #[error("ray termination after {iterations} iterations")]

@@ -49,6 +49,18 @@ pub trait SupportMap: Debug + Send + Sync {
     /// Deterministic: the same direction gives the same point, also where several are equally far.
     fn support(&self, direction: DVec3) -> DVec3;
 
+    /// Radius r ≥ 0 of a ball rolled around a core, metres, if the shape is such a sum; else 0.
+    ///
+    /// Distance algorithms then work on the core and subtract the radius, which is exact and robust at contact.
+    fn core_radius(&self) -> f64 {
+        0.0
+    }
+
+    /// A point of the core farthest along `direction`; the shape's own support if `core_radius` is 0.
+    fn core_support(&self, direction: DVec3) -> DVec3 {
+        self.support(direction)
+    }
+
     /// Largest distance of a point of the shape from the origin of its frame, metres.
     fn bounding_radius(&self) -> f64;
 

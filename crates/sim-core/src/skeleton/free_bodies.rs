@@ -114,6 +114,9 @@ impl VelocitySystem for FreeBodies {
 
     fn dof_response(&self, dof: u32, _: &mut Scratch, out: &mut [f64]) -> Result<(), DynamicsError> {
         let count = self.velocity_len();
+        if !self.prepared {
+            return Err(DynamicsError::NotPrepared);
+        }
         check_len("response", out.len(), count)?;
         let index = dof as usize;
         let (inverse_mass, inverse_moment) =
@@ -127,6 +130,7 @@ impl VelocitySystem for FreeBodies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim_traits::testkit::velocity_system::{Bounds, conformance};
 
     fn pool() -> FreeBodies {
         let mut pool = FreeBodies::new(&[Some(Inertia { mass: 2.0, moment: 0.5 }), None]);
@@ -150,6 +154,13 @@ mod tests {
         let mut k = [0.0];
         pool.row_velocities(&data, &rows, &mut k).unwrap();
         assert!((k[0] - (0.5 + 0.3 * 0.3 / 0.5)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_pool_conforms() {
+        let mut q = vec![0.0; 14];
+        (q[0], q[6], q[13]) = (1.0, 1.0, 1.0);
+        conformance(&mut pool(), &q, &Bounds::default()).unwrap();
     }
 
     #[test]

@@ -14,3 +14,14 @@ impl ImpactLaw for Frictionless {
         Ok(DVec3::Z * ((1.0 + impact.restitution) * approach / impact.k.z_axis.z))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_traits::testkit::impact::{Bounds, conformance};
+
+    #[test]
+    fn the_frictionless_law_conforms() {
+        conformance(&Frictionless, &Bounds { friction: false, ..Bounds::default() }).unwrap();
+    }
+}

@@ -115,6 +115,9 @@ impl VelocitySystem for SlidingTree {
     }
 
     fn dof_response(&self, dof: u32, _: &mut Scratch, out: &mut [f64]) -> Result<(), DynamicsError> {
+        if !self.prepared {
+            return Err(DynamicsError::NotPrepared);
+        }
         check_len("response", out.len(), 2)?;
         let column = match dof {
             0 => self.inverse_mass_matrix.x_axis,
@@ -123,5 +126,29 @@ impl VelocitySystem for SlidingTree {
         };
         out.copy_from_slice(&column.to_array());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_traits::{
+        Sphere,
+        testkit::velocity_system::{Bounds, conformance},
+    };
+
+    #[test]
+    fn the_tree_conforms() {
+        let ball = Sphere::new(0.1).unwrap();
+        let tree = Tree {
+            anchors: [DVec3::ZERO; 2],
+            rails: [DVec3::X, DVec3::new(0.6, 0.0, 0.8)],
+            masses: [2.0, 0.5],
+            shapes: [ball.into(), ball.into()],
+            q: [0.0; 2],
+            v: [0.0; 2],
+            restitution: 1.0,
+        };
+        conformance(&mut SlidingTree::new(&tree), &[0.3, -0.2], &Bounds::default()).unwrap();
     }
 }

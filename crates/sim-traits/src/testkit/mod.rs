@@ -10,8 +10,10 @@
 //! ```
 
 pub mod broad_phase;
+pub mod impact;
 pub mod lcp;
 pub mod narrow_phase;
 pub mod oracle;
+pub mod velocity_system;
 
 pub use sim_math::testkit::*;

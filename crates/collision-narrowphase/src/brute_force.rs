@@ -1,0 +1,154 @@
+//! Exhaustive closest points of two polyhedra: the oracle for everything faster.
+//!
+//! # Reference
+//! Closest points of disjoint polyhedra lie on a vertex and a face, or on two edges.
+//!
+//! # Symbols
+//! | code | meaning |
+//! |---|---|
+//! | `foot` | projection of a vertex on the plane of a face |
+//!
+//! # Formula
+//! ```text
+//! min( vertex above face with its foot inside,  segment to segment )  over all pairs
+//! ```
+//!
+//! # Cost
+//! O(V F + E²). No allocation.
+//!
+//! # Numerics
+//! Whether the shapes overlap is decided by [`sat`](crate::sat::sat); distances carry rounding only.
+//!
+//! # Failure
+//! None.
+//!
+//! # Tested by
+//! `tests/hostile.rs`
+
+use crate::{
+    Polyhedron,
+    closest::{interior, point_segment, refine_crossing, segment_segment},
+    relative::Frame,
+    sat, witness,
+};
+use sim_math::glam::DVec3;
+use sim_traits::{FeatureId, Separation};
+
+/// Closest points of two polyhedra by trying every pair of features, with the features that hold them; minus the
+/// depth by separating axes when they overlap.
+#[must_use]
+pub fn brute_force(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> (Separation, [FeatureId; 2]) {
+    let axis = sat::sat(a, b, a_from_b);
+    if axis.separation <= 0.0 {
+        return witness::penetration(a, b, a_from_b, &axis);
+    }
+    let (point_a, point_b, features) = closest_features(a, b, a_from_b);
+    let features = [lowered(a, features[0], point_a), lowered(b, features[1], a_from_b.point_back(point_b))];
+    let gap = point_a - point_b;
+    // An axis along which the gap is as wide as the distance has a better normal than two points can give.
+    if axis.separation >= gap.length() - 1e-14 * (a.extent() + b.extent()) {
+        let (normal, distance) = (axis.normal, axis.separation);
+        let (middle, half) = (0.5 * (point_a + point_b), 0.5 * distance * normal);
+        return (Separation { distance, normal, point_a: middle + half, point_b: middle - half }, features);
+    }
+    let crossing = crossing_edges(a, b, a_from_b, point_a, point_b, features);
+    if let Some((normal, distance)) = crossing.and_then(|(u1, u2)| refine_crossing(u1, u2, gap)) {
+        return (Separation { distance, normal, point_a: point_b + distance * normal, point_b }, features);
+    }
+    // Above a face the normal is known better than the points can tell.
+    let face_normal = match features.map(FeatureId::dimension) {
+        [Some(2), _] => Some(-a.faces()[features[0].index() as usize].normal),
+        [_, Some(2)] => Some(a_from_b.vector(b.faces()[features[1].index() as usize].normal)),
+        _ => None,
+    };
+    if let Some(normal) = face_normal {
+        let distance = normal.dot(gap);
+        return (Separation { distance, normal, point_a: point_b + distance * normal, point_b }, features);
+    }
+    let distance = gap.length();
+    let normal = if distance > 0.0 { gap / distance } else { axis.normal };
+    (Separation { distance, normal, point_a, point_b }, features)
+}
+
+/// The end of an edge if the point is there.
+fn lowered(p: &Polyhedron, feature: FeatureId, point: DVec3) -> FeatureId {
+    if feature.dimension() != Some(1) {
+        return feature;
+    }
+    let [t, h] = p.segment(feature.index());
+    let s = point_segment(point, t, h);
+    let ends = p.edges()[feature.index() as usize].ends;
+    if interior(s) { feature } else { FeatureId::vertex(ends[usize::from(s > 0.5)]) }
+}
+
+/// Directions of both edges, in A's frame, if the closest points are interior to two edges.
+fn crossing_edges(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+    point_a: DVec3,
+    point_b: DVec3,
+    features: [FeatureId; 2],
+) -> Option<(DVec3, DVec3)> {
+    let [Some(1), Some(1)] = features.map(FeatureId::dimension) else { return None };
+    let [i, j] = features.map(FeatureId::index);
+    let [p0, p1] = a.segment(i);
+    let [q0, q1] = b.segment(j).map(|q| a_from_b.point(q));
+    let both = interior(point_segment(point_a, p0, p1)) && interior(point_segment(point_b, q0, q1));
+    both.then(|| (a.edges()[i as usize].direction, a_from_b.vector(b.edges()[j as usize].direction)))
+}
+
+/// Closest pair of features of the surfaces, in A's frame.
+pub(crate) fn closest_features(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+) -> (DVec3, DVec3, [FeatureId; 2]) {
+    let mut best = (DVec3::ZERO, DVec3::ZERO, [FeatureId::NONE; 2]);
+    let mut least = f64::INFINITY;
+    let size = a.extent() + b.extent();
+    let slack = 1e-12 * size;
+    let mut consider = |p: DVec3, q: DVec3, features: [FeatureId; 2]| {
+        let squared = (p - q).length_squared();
+        // Of equally near pairs a face is the better: its normal has all its digits.
+        let bonus = if features.iter().any(|f| f.dimension() == Some(2)) { 2e-15 * size } else { 0.0 };
+        if squared.sqrt() < least.sqrt() + bonus {
+            least = squared;
+            best = (p, q, features);
+        }
+    };
+    for (i, _) in (0..).zip(a.edges()) {
+        let [p0, p1] = a.segment(i);
+        for (j, _) in (0..).zip(b.edges()) {
+            let [q0, q1] = b.segment(j).map(|q| a_from_b.point(q));
+            let (p, q) = segment_segment(p0, p1, q0, q1);
+            consider(p, q, [FeatureId::edge(i), FeatureId::edge(j)]);
+        }
+    }
+    for (v, vertex) in (0..).zip(b.vertices()) {
+        let x = a_from_b.point(vertex.position);
+        for f in 0..a.faces().len() as u32 {
+            if let Some(foot) = foot_inside(a, f, x, slack) {
+                consider(foot, x, [FeatureId::face(f), FeatureId::vertex(v)]);
+            }
+        }
+    }
+    for (v, vertex) in (0..).zip(a.vertices()) {
+        let x = a_from_b.point_back(vertex.position);
+        for f in 0..b.faces().len() as u32 {
+            if let Some(foot) = foot_inside(b, f, x, slack) {
+                consider(vertex.position, a_from_b.point(foot), [FeatureId::vertex(v), FeatureId::face(f)]);
+            }
+        }
+    }
+    best
+}
+
+/// Foot of a point above a face, if it lies in the face.
+fn foot_inside(p: &Polyhedron, face: u32, x: DVec3, slack: f64) -> Option<DVec3> {
+    let plane = &p.faces()[face as usize];
+    let height = plane.height(x);
+    // Rounding may put a touching vertex a little below.
+    let inside = height >= -slack && p.sides(face).iter().all(|s| s.plane.height(x) <= 0.0);
+    inside.then(|| x - height * plane.normal)
+}

@@ -1,0 +1,46 @@
+//! GJK and EPA: distance and depth of anything with a support map.
+
+mod core;
+pub(crate) mod distance;
+pub(crate) mod epa;
+mod polish;
+mod simplex;
+
+pub(crate) use self::core::{Core, Cores};
+
+use crate::{Polyhedron, relative::Frame};
+use sim_math::{Pose, glam::DVec3};
+use sim_traits::{NarrowPhaseError, PairCache, Separation, Shape};
+
+/// Signed distance and witness points of two convex shapes by GJK, and by EPA where their cores overlap.
+///
+/// The cache's axis is the first guess of the separating direction and receives the last one.
+///
+/// # Errors
+/// [`NarrowPhaseError::UnsupportedPair`] for a half-space or a custom shape, [`NarrowPhaseError::NonFinitePose`],
+/// [`NarrowPhaseError::Budget`] if a custom support map keeps EPA from converging.
+pub fn gjk(
+    a: &Shape,
+    b: &Shape,
+    a_from_b: &Pose,
+    cache: &mut PairCache,
+) -> Result<Separation, NarrowPhaseError> {
+    NarrowPhaseError::check_pose(a, b, a_from_b)?;
+    let (Some(core_a), Some(core_b)) = (Core::of(a), Core::of(b)) else {
+        return Err(NarrowPhaseError::unsupported(a, b));
+    };
+    let cores = Cores::new(core_a, core_b, Frame::from_pose(a_from_b));
+    let found = cores.separation(cache.axis).ok_or(NarrowPhaseError::Budget {
+        a: a.name(),
+        b: b.name(),
+        iterations: epa::MAX_VERTICES as u32,
+    })?;
+    cache.axis = found.normal;
+    Ok(found)
+}
+
+/// The same for two polyhedra.
+#[must_use]
+pub fn gjk_polyhedra(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, guess: DVec3) -> Option<Separation> {
+    Cores::new(Core::polyhedron(a), Core::polyhedron(b), *a_from_b).separation(guess)
+}

@@ -1,0 +1,193 @@
+//! The part of a shape that faces a direction: a polygon, a segment or a point.
+
+use crate::{Polyhedron, shapes::Frustum};
+use sim_math::{glam::DVec3, ops};
+use sim_traits::{FeatureId, Shape};
+
+/// A corner of a patch and the edge that leaves it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Corner {
+    pub(crate) position: DVec3,
+    pub(crate) vertex: u32,
+    pub(crate) edge: u32,
+}
+
+impl Corner {
+    pub(crate) const EMPTY: Self = Self { position: DVec3::ZERO, vertex: 0, edge: 0 };
+}
+
+/// Faces with more corners contribute this many, evenly spread.
+pub(crate) const MAX: usize = 32;
+
+/// A convex polygon counter-clockwise about `normal`, or a segment, or a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Patch<const N: usize = MAX> {
+    corners: [Corner; N],
+    len: usize,
+    /// Outward unit normal of the face; for a segment or a point, the direction asked for.
+    pub(crate) normal: DVec3,
+    /// Number of the face.
+    pub(crate) face: u32,
+}
+
+impl<const N: usize> Patch<N> {
+    pub(crate) fn new(normal: DVec3, face: u32) -> Self {
+        Self { corners: [Corner::EMPTY; N], len: 0, normal, face }
+    }
+
+    pub(crate) fn push(&mut self, position: DVec3, vertex: u32, edge: u32) {
+        if let Some(slot) = self.corners.get_mut(self.len) {
+            *slot = Corner { position, vertex, edge };
+            self.len += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn corners(&self) -> &[Corner] {
+        &self.corners[..self.len]
+    }
+
+    #[inline]
+    pub(crate) fn corners_mut(&mut self) -> &mut [Corner] {
+        &mut self.corners[..self.len]
+    }
+
+    #[inline]
+    pub(crate) fn is_face(&self) -> bool {
+        self.len >= 3
+    }
+
+    /// The face of a box that faces `direction`, with the corners and faces numbered as those of
+    /// [`Polyhedron::cuboid`]. Edge 4k + b runs along axis k, b telling the signs of the next two axes.
+    pub(crate) fn of_cuboid(half: DVec3, direction: DVec3) -> Self {
+        let d = direction.abs();
+        let axis = if d.x >= d.y && d.x >= d.z {
+            0
+        } else if d.y >= d.z {
+            1
+        } else {
+            2
+        };
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let positive = direction[axis] >= 0.0;
+        let mut normal = DVec3::ZERO;
+        normal[axis] = if positive { 1.0 } else { -1.0 };
+        let mut patch = Self::new(normal, 2 * axis as u32 + u32::from(positive));
+        // Counter-clockwise about +axis; the other way round for the negative face.
+        let signs = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
+        for k in 0..4 {
+            let (su, sv) = signs[if positive { k } else { 3 - k }];
+            let (nu, _) = signs[if positive { (k + 1) & 3 } else { (6 - k) & 3 }];
+            let mut position = half * normal;
+            (position[u], position[v]) = (half[u] * su, half[v] * sv);
+            let bit = |x: f64| u32::from(x > 0.0);
+            let vertex = bit(position.x) + 2 * bit(position.y) + 4 * bit(position.z);
+            // The edge to the next corner runs along u if the sign of u changes, else along v.
+            let edge = if bit(nu) != bit(su) {
+                4 * u as u32 + 2 * bit(sv) + bit(normal[axis])
+            } else {
+                4 * v as u32 + 2 * bit(normal[axis]) + bit(su)
+            };
+            patch.push(position, vertex, edge);
+        }
+        patch
+    }
+}
+
+impl Patch {
+    /// A face of a polyhedron, in its frame.
+    pub(crate) fn of_face(polyhedron: &Polyhedron, face: u32) -> Self {
+        let mut patch = Self::new(polyhedron.faces()[face as usize].normal, face);
+        let sides = polyhedron.sides(face);
+        let stride = sides.len().div_ceil(MAX).max(1);
+        for side in sides.iter().step_by(stride) {
+            patch.push(polyhedron.position(side.corner), side.corner, side.edge);
+        }
+        patch
+    }
+
+    /// What faces `direction` (unit length) on any bounded convex shape, in its frame.
+    pub(crate) fn of_shape(shape: &Shape, direction: DVec3) -> Self {
+        match shape {
+            Shape::Cuboid(c) => Self::of_cuboid(c.half_extents(), direction),
+            Shape::Capsule(c) => {
+                let mut patch = Self::new(direction, 0);
+                for (k, z) in [c.half_height(), -c.half_height()].into_iter().enumerate() {
+                    patch.push(DVec3::new(0.0, 0.0, z) + c.radius() * direction, k as u32, 0);
+                }
+                patch
+            }
+            Shape::Cylinder(c) => Self::of_frustum(c.radius(), c.radius(), c.half_height(), direction),
+            Shape::Convex(s) => {
+                if let Some(p) = s.as_any().downcast_ref::<Polyhedron>() {
+                    Self::facing(p, direction, FeatureId::NONE)
+                } else if let Some(f) = s.as_any().downcast_ref::<Frustum>() {
+                    Self::of_frustum(f.bottom(), f.top(), f.half_height(), direction)
+                } else {
+                    Self::of_point(s.support(direction), direction)
+                }
+            }
+            _ => Self::of_point(shape.support(direction).unwrap_or(DVec3::ZERO), direction),
+        }
+    }
+
+    pub(crate) fn of_point(position: DVec3, direction: DVec3) -> Self {
+        let mut patch = Self::new(direction, 0);
+        patch.push(position, 0, 0);
+        patch
+    }
+
+    /// A disk (as an octagon at fixed angles) where a frustum's end faces the direction, else a line of its side.
+    fn of_frustum(bottom: f64, top: f64, half_height: f64, direction: DVec3) -> Self {
+        let up = direction.z >= 0.0;
+        let (radius, z) = if up { (top, half_height) } else { (bottom, -half_height) };
+        // The end faces the direction better than the side does.
+        let slope = (bottom - top) / (2.0 * half_height);
+        let side = DVec3::new(1.0, 0.0, slope).normalize();
+        let around = direction.with_z(0.0).length();
+        if direction.z.abs() >= side.x * around + side.z * direction.z && radius > 0.0 {
+            let mut patch = Self::new(if up { DVec3::Z } else { DVec3::NEG_Z }, u32::from(up));
+            for k in 0..8_u32 {
+                let turn = f64::from(k) * std::f64::consts::FRAC_PI_4;
+                let (s, c) = ops::sin_cos(if up { turn } else { -turn });
+                patch.push(DVec3::new(radius * c, radius * s, z), k, k);
+            }
+            return patch;
+        }
+        let outward = direction.with_z(0.0).normalize_or(DVec3::X);
+        let mut patch = Self::new(direction, 2);
+        patch.push((top * outward).with_z(half_height), 8, 8);
+        patch.push((bottom * outward).with_z(-half_height), 9, 8);
+        patch
+    }
+
+    /// The face of a polyhedron, among those at the support vertex or the given feature, that faces `direction`
+    /// best. Direction and result in the polyhedron's frame.
+    pub(crate) fn facing(polyhedron: &Polyhedron, direction: DVec3, feature: FeatureId) -> Self {
+        let alignment = |f: u32| polyhedron.faces()[f as usize].normal.dot(direction);
+        let face = match feature.dimension() {
+            Some(2) => feature.index(),
+            Some(1) => {
+                let [left, right] = polyhedron.edges()[feature.index() as usize].faces;
+                if alignment(left) >= alignment(right) { left } else { right }
+            }
+            _ => {
+                let vertex = match feature.dimension() {
+                    Some(0) => feature.index(),
+                    _ => polyhedron.support_vertex(direction),
+                };
+                let mut best = (0, f64::NEG_INFINITY);
+                for spoke in polyhedron.spokes(vertex) {
+                    for f in polyhedron.edges()[spoke.edge as usize].faces {
+                        let score = alignment(f);
+                        if score > best.1 {
+                            best = (f, score);
+                        }
+                    }
+                }
+                best.0
+            }
+        };
+        Self::of_face(polyhedron, face)
+    }
+}

@@ -1,0 +1,230 @@
+//! Two boxes: fifteen separating axes, then the faces clipped.
+//!
+//! # Reference
+//! Gottschalk, Lin, Manocha, *`OBBTree`* (1996); clipping as in `manifold`.
+//!
+//! # Symbols
+//! | code | meaning |
+//! |---|---|
+//! | `r` | rotation of B in A; columns are B's axes |
+//! | `t` | centre of B in A's frame |
+//! | `s` | gap along an axis, negative in overlap |
+//!
+//! # Formula
+//! ```text
+//! s(L) = |t·L| − Σ h_A,i |e_i·L| − Σ h_B,j |r_j·L|,   L ∈ e_i, r_j, e_i × r_j / |e_i × r_j|
+//! ```
+//!
+//! # Cost
+//! Some 250 flops for the axes. No allocation.
+//!
+//! # Numerics
+//! Nearly parallel edges are skipped: a face axis is then as good to first order. Face axes win ties within
+//! 1e-9 of the size, so that resting boxes keep their reference face.
+//!
+//! # Failure
+//! None; apart, the exact distance comes from GJK.
+//!
+//! # Tested by
+//! `tests/manifold.rs`, `tests/conformance.rs`
+
+use crate::{
+    closest::segment_segment,
+    gjk::{Core, Cores},
+    manifold::{Patch, moved, sized_manifold},
+    pairs::cuboid_faces::face_contacts,
+    relative::Frame,
+};
+use sim_math::{Pose, glam::DVec3};
+use sim_traits::{Cuboid, FeatureId, Manifold, Separation, Shape};
+
+/// Which axis is best: a face of A, a face of B, or the cross product of an edge of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Best {
+    FaceA(usize),
+    FaceB(usize),
+    Edges(usize, usize),
+}
+
+struct Axes {
+    gap: f64,
+    /// Unit vector from A towards B, in A's frame.
+    out: DVec3,
+    best: Best,
+}
+
+/// Largest gap along the fifteen axes; stops early once it is above `enough`.
+#[inline]
+fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64) -> Axes {
+    let r = frame.rotation;
+    let t = frame.translation;
+    let (ra, rb) = ([r.x_axis, r.y_axis, r.z_axis], hb.to_array());
+    let size = ha.max_element() + hb.max_element();
+    let mut found = Axes { gap: f64::NEG_INFINITY, out: DVec3::X, best: Best::FaceA(0) };
+    let spread = ra[0].abs() * rb[0] + ra[1].abs() * rb[1] + ra[2].abs() * rb[2];
+    let gaps = t.abs() - ha - spread;
+    for i in 0..3 {
+        if gaps[i] > found.gap {
+            let mut out = DVec3::ZERO;
+            out[i] = 1.0_f64.copysign(t[i]);
+            found = Axes { gap: gaps[i], out, best: Best::FaceA(i) };
+        }
+    }
+    for j in 0..3 {
+        let along = ra[j].dot(t);
+        let gap = along.abs() - rb[j] - ra[j].abs().dot(ha);
+        if gap > found.gap + 1e-9 * size {
+            found = Axes { gap, out: ra[j] * 1.0_f64.copysign(along), best: Best::FaceB(j) };
+        }
+    }
+    if found.gap > enough {
+        return found;
+    }
+    for i in 0..3 {
+        let (i1, i2) = ((i + 1) % 3, (i + 2) % 3);
+        for j in 0..3 {
+            let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+            // L = e_i × r_j has components −r_j[i2], r_j[i1] on the other two axes of A.
+            let (x, y) = (-ra[j][i2], ra[j][i1]);
+            let squared = x * x + y * y;
+            if squared < 1e-8 {
+                continue;
+            }
+            let along = t[i1] * x + t[i2] * y;
+            let radius_a = ha[i1] * x.abs() + ha[i2] * y.abs();
+            let radius_b = rb[j1] * ra[j2][i].abs() + rb[j2] * ra[j1][i].abs();
+            let numerator = along.abs() - radius_a - radius_b;
+            // Compare without the square root where the sign already decides.
+            if numerator <= 0.0 && found.gap >= 0.0 {
+                continue;
+            }
+            let inverse = 1.0 / squared.sqrt();
+            let gap = numerator * inverse;
+            if gap > found.gap + 1e-9 * size {
+                let mut out = DVec3::ZERO;
+                let sign = inverse.copysign(along);
+                (out[i1], out[i2]) = (x * sign, y * sign);
+                found = Axes { gap, out, best: Best::Edges(i, j) };
+            }
+        }
+    }
+    found
+}
+
+/// Signed distance of two boxes; `None` only if GJK fails, which it does not.
+#[must_use]
+pub fn cuboid_cuboid(a: &Cuboid, b: &Cuboid, a_from_b: &Pose) -> Option<Separation> {
+    let frame = Frame::from_pose(a_from_b);
+    let (ha, hb) = (a.half_extents(), b.half_extents());
+    let found = axes(ha, hb, &frame, 0.0);
+    if found.gap > 1e-10 * (ha.max_element() + hb.max_element()) {
+        let (a, b) = (Shape::from(*a), Shape::from(*b));
+        return Cores::new(Core::of(&a)?, Core::of(&b)?, frame).separation(-found.out);
+    }
+    Some(penetration(ha, hb, &frame, &found))
+}
+
+/// Deepest points of two boxes that overlap or touch.
+fn penetration(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes) -> Separation {
+    if let Best::Edges(i, j) = found.best
+        && let Some((separation, _)) = edge_contact(ha, hb, frame, found, i, j)
+    {
+        return separation;
+    }
+    // A manifold without margin limit holds the deepest point of the clipped faces.
+    let manifold = face_manifold(ha, hb, frame, found, f64::INFINITY);
+    let (normal, distance) = (-found.out, found.gap);
+    let point_b = manifold.deepest().map_or(frame.translation, |p| p.point_b);
+    Separation { distance, normal, point_a: point_b + distance * normal, point_b }
+}
+
+fn edge_contact(
+    ha: DVec3,
+    hb: DVec3,
+    frame: &Frame,
+    found: &Axes,
+    i: usize,
+    j: usize,
+) -> Option<(Separation, [FeatureId; 2])> {
+    // The edges farthest out along the axis on A, and against it on B.
+    let mut pa = ha.copysign(found.out);
+    let mut pb = hb.copysign(frame.back(-found.out));
+    let bits = |p: DVec3, k: usize| {
+        let sign = |axis: usize| u32::from(p[axis] > 0.0);
+        4 * k as u32 + 2 * sign((k + 1) % 3) + sign((k + 2) % 3)
+    };
+    let features = [FeatureId::edge(bits(pa, i)), FeatureId::edge(bits(pb, j))];
+    pa[i] = ha[i];
+    pb[j] = hb[j];
+    let (mut qa, mut qb) = (pa, pb);
+    qa[i] = -ha[i];
+    qb[j] = -hb[j];
+    let flat = |x: DVec3| x - found.out.dot(x) * found.out;
+    let [x, y] = [pb, qb].map(|p| flat(frame.point(p)));
+    let (p, q) = segment_segment(flat(pa), flat(qa), x, y);
+    // Apart, the axis may belong to edges that do not cross: then it is not the line of closest points.
+    if (p - q).length() > 1e-9 * (ha.max_element() + hb.max_element()) {
+        return None;
+    }
+    let (normal, distance) = (-found.out, found.gap);
+    let point_a = 0.5 * (p + q) + found.out.dot(pa) * found.out;
+    Some((Separation { distance, normal, point_a, point_b: point_a - distance * normal }, features))
+}
+
+/// Contacts along a face axis; along an edge axis, of the faces that face each other.
+fn face_manifold(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes, margin: f64) -> Manifold {
+    let mut manifold = Manifold::new(-found.out);
+    match found.best {
+        Best::FaceA(i) => {
+            let sign = 1.0_f64.copysign(found.out[i]);
+            for point in face_contacts(ha, hb, frame, i, sign, margin).in_a(true, frame) {
+                manifold.push(point);
+            }
+        }
+        Best::FaceB(j) => {
+            let sign = -1.0_f64.copysign(frame.back(found.out)[j]);
+            for point in face_contacts(hb, ha, &frame.inverse(), j, sign, margin).in_a(false, frame) {
+                manifold.push(point);
+            }
+        }
+        Best::Edges(..) => {
+            let patch_a = Patch::of_cuboid(ha, found.out);
+            let patch_b = moved(&Patch::of_cuboid(hb, frame.back(-found.out)), frame);
+            let (none, size) = ([FeatureId::NONE; 2], ha.max_element() + hb.max_element());
+            let nothing = Separation {
+                distance: f64::INFINITY,
+                normal: -found.out,
+                point_a: DVec3::ZERO,
+                point_b: DVec3::ZERO,
+            };
+            return sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &nothing, none, margin, size);
+        }
+    }
+    manifold
+}
+
+/// Contacts of two boxes up to `margin` metres apart along the best axis: at most four, with stable names.
+///
+/// Where the boxes are apart corner to corner the axis is not the line of closest points, and the gap along it is a
+/// little less than the distance; such pairs are left to the general way.
+#[must_use]
+pub fn cuboid_cuboid_manifold(a: &Cuboid, b: &Cuboid, a_from_b: &Pose, margin: f64) -> Option<Manifold> {
+    let frame = Frame::from_pose(a_from_b);
+    let (ha, hb) = (a.half_extents(), b.half_extents());
+    let found = axes(ha, hb, &frame, margin.max(0.0));
+    if found.gap > margin {
+        return Some(Manifold::new(-found.out));
+    }
+    let size = ha.max_element() + hb.max_element();
+    let manifold = match found.best {
+        Best::Edges(i, j) => {
+            let (closest, features) = edge_contact(ha, hb, &frame, &found, i, j)?;
+            let patch_a = Patch::of_cuboid(ha, found.out);
+            let patch_b = moved(&Patch::of_cuboid(hb, frame.back(-found.out)), &frame);
+            sized_manifold::<4, 8, 10>(&patch_a, &patch_b, &closest, features, margin, size)
+        }
+        _ => face_manifold(ha, hb, &frame, &found, margin),
+    };
+    let exact = manifold.deepest().is_some_and(|p| p.separation <= found.gap + 1e-9 * size);
+    exact.then_some(manifold)
+}

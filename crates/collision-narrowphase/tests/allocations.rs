@@ -1,0 +1,79 @@
+//! No query allocates once shapes and caches exist.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
+#![allow(unsafe_code, reason = "counting allocations needs a global allocator")]
+
+use collision_narrowphase::{
+    Polyhedron, default_chain,
+    gjk::gjk_polyhedra,
+    lin_canny::lin_canny,
+    ray::ray_cast,
+    relative::Frame,
+    shapes::{Ellipsoid, Frustum},
+    vclip::vclip,
+};
+use sim_math::{Pose, glam::DVec3, testkit::SplitMix64};
+use sim_traits::{Capsule, Cuboid, Cylinder, HalfSpace, NarrowPhase, PairCache, Ray, Shape, Sphere};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+};
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: forwards to the system allocator and only counts.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = COUNT.try_with(|c| c.set(c.get() + 1));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn queries_do_not_allocate() {
+    let hulls = [Polyhedron::random(20, 1).unwrap(), Polyhedron::random(200, 2).unwrap()];
+    let shapes: Vec<Shape> = vec![
+        Sphere::new(0.5).unwrap().into(),
+        Capsule::new(0.3, 0.6).unwrap().into(),
+        Cuboid::new(DVec3::new(0.4, 0.7, 0.5)).unwrap().into(),
+        Cylinder::new(0.5, 0.4).unwrap().into(),
+        Ellipsoid::new(DVec3::new(0.3, 0.6, 0.9)).unwrap().into(),
+        Frustum::new(0.6, 0.2, 0.5).unwrap().into(),
+        Polyhedron::random(30, 3).unwrap().into(),
+        HalfSpace::up().into(),
+    ];
+    let chain = default_chain();
+    let mut random = SplitMix64(1);
+    let mut out = Vec::with_capacity(4);
+    let mut cache = PairCache::default();
+    for _ in 0..3000 {
+        let (a, b) = (&hulls[random.below(2)], &hulls[random.below(2)]);
+        let (s, t) = (&shapes[random.below(shapes.len())], &shapes[random.below(shapes.len())]);
+        let pose = Pose::new(random.unit_vec3() * random.range(0.2, 3.0), random.unit_quat());
+        let frame = Frame::from_pose(&pose);
+        let ray = Ray { origin: random.vec3(3.0), direction: random.unit_vec3(), t_max: 10.0 };
+        out.clear();
+        let before = COUNT.with(Cell::get);
+        let _ = vclip(a, b, &pose, &mut cache);
+        let _ = lin_canny(a, b, &pose, &mut cache);
+        let _ = gjk_polyhedra(a, b, &frame, DVec3::ZERO);
+        let mut fresh = PairCache::default();
+        let _ = chain.separation(s, t, &pose, &mut fresh);
+        let _ = chain.manifolds(s, t, &pose, 0.1, &mut fresh, &mut out);
+        let _ = ray_cast(s, &ray);
+        assert_eq!(COUNT.with(Cell::get), before, "{} {}", s.name(), t.name());
+    }
+}

@@ -1,0 +1,41 @@
+//! Times one problem of workload W6: `time_w6 <pd|contact|friction4|friction8> <n> <seed>` prints the seconds of
+//! a cold and of a warm solve, the least of several. Used by `benches/peers/quantecon_lemke.py`.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
+
+use lcp_lemke::Driver;
+use lcp_lemke::families::{Family, changed_pair};
+use sim_math::testkit::SplitMix64;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [family, n, seed] = arguments.as_slice() else {
+        return Err("usage: time_w6 <pd|contact|friction4|friction8> <n> <seed>".into());
+    };
+    let family = match family.as_str() {
+        "pd" => Family::PositiveDefinite,
+        "contact" => Family::Contact,
+        "friction4" => Family::Friction4,
+        "friction8" => Family::Friction8,
+        other => return Err(format!("unknown family {other:?}").into()),
+    };
+    let n: usize = n.parse()?;
+    let (p, near) = changed_pair(family, n, 1e-3, &mut SplitMix64(seed.parse()?));
+    let (problem, near) = (p.problem()?, near.problem()?);
+    let mut z = vec![0.0; p.q.len()];
+    let mut driver = Driver::default();
+    driver.reserve(p.q.len());
+    driver.run(&problem, &mut z)?;
+    let basis = driver.active().to_vec();
+    let (mut cold, mut warm) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..(4_000_000 / (n * n)).clamp(5, 5000) {
+        let start = Instant::now();
+        driver.run_from(&problem, None, &mut z)?;
+        let between = Instant::now();
+        driver.run_from(&near, Some(&basis), &mut z)?;
+        cold = cold.min((between - start).as_secs_f64());
+        warm = warm.min(between.elapsed().as_secs_f64());
+    }
+    println!("{cold:e} {warm:e}");
+    Ok(())
+}
