@@ -16,6 +16,9 @@
 //! `TUMBLESTONE_COUNT` set to an id it runs that case alone, a fixed number of times and without criterion.
 //! `cargo xtask bench --count` runs it so under callgrind.
 
+pub mod bounce;
+pub mod boxes;
+
 use criterion::{BatchSize, Criterion, Throughput};
 use std::fmt;
 use std::hint::black_box;

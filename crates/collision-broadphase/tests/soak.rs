@@ -1,0 +1,155 @@
+//! Long random scripts: add, remove and move for a long time, compare with brute force now and then, and end with
+//! nothing left. `TUMBLESTONE_SOAK` multiplies the number of updates; 100 makes it the million of a release.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, SweepAndPrune};
+use sim_math::{Aabb, glam::DVec3};
+use sim_traits::{BroadPhase, Pair, PairChanges, ProxyId, ProxyKind, testkit::SplitMix64};
+use std::collections::BTreeSet;
+
+fn soak_factor() -> u64 {
+    std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
+}
+
+struct World {
+    random: SplitMix64,
+    live: Vec<(u32, ProxyKind, Aabb, DVec3)>,
+    next: u32,
+    side: f64,
+}
+
+impl World {
+    fn new(n: usize, seed: u64) -> Self {
+        let mut world = Self {
+            random: SplitMix64(seed),
+            live: Vec::new(),
+            next: 0,
+            side: 2.2 * (n as f64).cbrt_in_test(),
+        };
+        for _ in 0..n {
+            world.add();
+        }
+        world
+    }
+
+    fn add(&mut self) -> (u32, ProxyKind, Aabb) {
+        let kind = if self.random.below(8) == 0 { ProxyKind::Fixed } else { ProxyKind::Moving };
+        let half = if self.random.below(60) == 0 { self.random.vec3(6.0) } else { self.random.vec3(0.7) };
+        let aabb = Aabb::from_center_half_extents(self.random.vec3(self.side), half);
+        let velocity = self.random.vec3(0.05);
+        self.live.push((self.next, kind, aabb, velocity));
+        self.next += 1;
+        (self.next - 1, kind, aabb)
+    }
+
+    /// Moves most boxes, some of them by a jump; (ids, boxes).
+    fn step(&mut self) -> (Vec<ProxyId>, Vec<Aabb>) {
+        let (mut ids, mut boxes) = (Vec::new(), Vec::new());
+        for (id, kind, aabb, velocity) in &mut self.live {
+            if *kind == ProxyKind::Fixed || self.random.below(30) == 0 {
+                continue;
+            }
+            let center = aabb.center();
+            for axis in 0..3 {
+                if center[axis].abs() > self.side {
+                    velocity[axis] = -center[axis].signum() * velocity[axis].abs();
+                }
+            }
+            let jump = if self.random.below(1000) == 0 { self.random.vec3(3.0) } else { DVec3::ZERO };
+            *aabb = Aabb { min: aabb.min + *velocity + jump, max: aabb.max + *velocity + jump };
+            ids.push(ProxyId(*id));
+            boxes.push(*aabb);
+        }
+        (ids, boxes)
+    }
+}
+
+trait CbrtInTest {
+    fn cbrt_in_test(self) -> f64;
+}
+
+impl CbrtInTest for f64 {
+    fn cbrt_in_test(self) -> f64 {
+        sim_math::ops::cbrt(self)
+    }
+}
+
+/// Runs the script; returns the broad phase with all boxes removed.
+fn soak<B: BroadPhase>(mut broad: B, n: usize, updates: u64, sample: u64) -> B {
+    let mut world = World::new(n, 17);
+    let mut brute = BruteForce::default();
+    for &(id, kind, aabb, _) in &world.live {
+        broad.insert(ProxyId(id), kind, &aabb).unwrap();
+        brute.insert(ProxyId(id), kind, &aabb).unwrap();
+    }
+    let mut replayed = BTreeSet::new();
+    let (mut pairs, mut expected, mut changes) = (Vec::new(), Vec::new(), PairChanges::default());
+    for update in 0..updates {
+        if world.random.below(4) == 0 {
+            let (id, kind, aabb) = world.add();
+            broad.insert(ProxyId(id), kind, &aabb).unwrap();
+            brute.insert(ProxyId(id), kind, &aabb).unwrap();
+        }
+        if world.live.len() > n && world.random.below(2) == 0 {
+            let at = world.random.below(world.live.len());
+            let id = ProxyId(world.live.swap_remove(at).0);
+            broad.remove(id).unwrap();
+            brute.remove(id).unwrap();
+        }
+        let (ids, boxes) = world.step();
+        broad.update(&ids, &boxes).unwrap();
+        brute.update(&ids, &boxes).unwrap();
+        broad.pair_changes(&mut changes);
+        assert!(changes.ended.iter().all(|p| replayed.remove(p)), "update {update}");
+        assert!(changes.begun.iter().all(|&p: &Pair| replayed.insert(p)), "update {update}");
+        if update % sample == 0 {
+            broad.pairs(&mut pairs);
+            brute.pairs(&mut expected);
+            pairs.sort_unstable();
+            assert_eq!(pairs, expected, "update {update}");
+            assert!(replayed.iter().eq(&expected), "update {update}");
+        }
+    }
+    for (id, ..) in world.live {
+        broad.remove(ProxyId(id)).unwrap();
+    }
+    broad.pairs(&mut pairs);
+    broad.pair_changes(&mut changes);
+    assert!(pairs.is_empty() && broad.is_empty());
+    assert_eq!(changes.ended.len(), replayed.len());
+    broad
+}
+
+#[test]
+fn soak_column_sweep() {
+    let broad = soak(ColumnSweep::default(), 1000, 2000 * soak_factor(), 50);
+    assert_eq!(broad.report().pairs, 0);
+}
+
+#[test]
+fn soak_coherent_hash() {
+    let broad = soak(CoherentHash::default(), 1000, 1500 * soak_factor(), 50);
+    let report = broad.report();
+    assert_eq!((report.active_pairs, report.tiles, report.labels, report.all_over), (0, 0, 0, 0));
+}
+
+#[test]
+fn soak_dynamic_tree() {
+    soak(DynamicTree::default(), 1000, 200 * soak_factor(), 50);
+}
+
+#[test]
+fn soak_sweep_and_prune() {
+    let broad = soak(SweepAndPrune::default(), 1000, 200 * soak_factor(), 50);
+    assert_eq!(broad.report().pairs, 0);
+}
+
+/// Few boxes for many updates: the million of a full soak in pieces.
+#[test]
+fn soak_small_worlds_for_long() {
+    for n in [1, 7, 40] {
+        soak(ColumnSweep::default(), n, 8000 * soak_factor(), 7);
+        soak(CoherentHash::default(), n, 8000 * soak_factor(), 7);
+    }
+}
