@@ -95,7 +95,7 @@ fn the_default_chain_conforms_on_everything() {
     conformance(&default_chain(), &Plan { shapes, poses: 30, tolerance: 2e-6, seed: 6 }).unwrap();
 }
 
-// proves: MIR-08
+// proves-part: MIR-08
 #[test]
 fn ellipsoid_distance_equals_a_numeric_optimum() {
     let mut random = SplitMix64(23);

@@ -160,7 +160,7 @@ fn painleve_rod_has_several_solutions() {
     assert_eq!(sets, [0, 1]);
 }
 
-// proves: MIR-100
+// proves-part: MIR-100
 #[test]
 fn resting_forces_of_a_stack_are_the_weights_above() {
     // Boxes on top of each other, one contact between neighbours: a = A f − b with A tridiagonal.

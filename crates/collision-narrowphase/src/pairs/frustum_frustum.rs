@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    // proves: ARN-29
+    // proves-part: ARN-29
     #[test]
     fn rounded_frustums_equal_gjk() {
         let mut random = SplitMix64(5);
