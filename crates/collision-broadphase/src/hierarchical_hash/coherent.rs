@@ -528,5 +528,4 @@ impl BroadPhase for CoherentHash {
 }
 
 #[cfg(test)]
-#[path = "coherent_tests.rs"]
 mod tests;
