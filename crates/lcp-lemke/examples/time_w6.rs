@@ -9,16 +9,13 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [family, n, seed] = arguments.as_slice() else {
-        return Err("usage: time_w6 <pd|contact|friction4|friction8> <n> <seed>".into());
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (family, n, seed) = match words[..] {
+        [] => ("pd", "10", "1"),
+        [family, n, seed] => (family, n, seed),
+        _ => return Err("usage: time_w6 <pd|contact|friction4|friction8> <n> <seed>".into()),
     };
-    let family = match family.as_str() {
-        "pd" => Family::PositiveDefinite,
-        "contact" => Family::Contact,
-        "friction4" => Family::Friction4,
-        "friction8" => Family::Friction8,
-        other => return Err(format!("unknown family {other:?}").into()),
-    };
+    let family: Family = family.parse()?;
     let n: usize = n.parse()?;
     let (p, near) = changed_pair(family, n, 1e-3, &mut SplitMix64(seed.parse()?));
     let (problem, near) = (p.problem()?, near.problem()?);

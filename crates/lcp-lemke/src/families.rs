@@ -43,6 +43,21 @@ pub enum Family {
     BadFriction,
 }
 
+impl std::str::FromStr for Family {
+    type Err = String;
+
+    /// The families of workload W6 by their short names: `pd`, `contact`, `friction4`, `friction8`.
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "pd" => Ok(Self::PositiveDefinite),
+            "contact" => Ok(Self::Contact),
+            "friction4" => Ok(Self::Friction4),
+            "friction8" => Ok(Self::Friction8),
+            _ => Err(format!("unknown family {name:?}: pd, contact, friction4 or friction8")),
+        }
+    }
+}
+
 impl Family {
     /// Those that have a solution and numbers near 1.
     pub const WELL_SCALED: [Self; 10] = [
