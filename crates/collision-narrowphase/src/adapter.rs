@@ -2,7 +2,7 @@
 
 use crate::{
     Polyhedron, brute_force, gjk, lin_canny,
-    manifold::{Patch, moved, patch_manifold, single},
+    manifold::{Patch, moved, patch_manifold},
     pairs,
     relative::Frame,
     vclip,
@@ -239,7 +239,7 @@ impl NarrowPhase for Analytic {
         if closest.distance <= margin {
             let round = matches!((a, b), (Shape::Sphere(_), _) | (_, Shape::Sphere(_)));
             out.push(if round {
-                single(&closest, [FeatureId::NONE; 2])
+                Manifold::at_closest(&closest, [FeatureId::NONE; 2])
             } else {
                 convex_manifold(a, b, a_from_b, &closest, margin)
             });

@@ -10,7 +10,7 @@ use sim_core::{
     prelude::*,
     skeleton::{FreeBodiesMaker, Inertia},
     traits::{
-        BroadPhase, BroadPhaseError, ColumnsMut, ContactPoint, DynamicsError, Entry, Executor, Impact,
+        BroadPhase, BroadPhaseError, ColumnsMut, DynamicsError, Entry, Executor, FeatureId, Impact,
         ImpactError, ImpactLaw, Manifold, NarrowPhase, NarrowPhaseError, Pair, PairCache, PairChanges,
         ProxyId, ProxyKind, Ray, Scratch, Separation, VelocitySystem,
     },
@@ -149,10 +149,7 @@ impl NarrowPhase for BySupport {
     ) -> Result<(), NarrowPhaseError> {
         let found = self.separation(a, b, a_from_b, cache)?;
         if found.distance <= margin {
-            let (point_a, point_b, separation) = (found.point_a, found.point_b, found.distance);
-            let mut manifold = Manifold::new(found.normal);
-            manifold.push(ContactPoint { point_a, point_b, separation, ..ContactPoint::default() });
-            out.push(manifold);
+            out.push(Manifold::at_closest(&found, [FeatureId::NONE; 2]));
         }
         Ok(())
     }

@@ -118,6 +118,19 @@ impl Manifold {
         Self { normal, ..Self::default() }
     }
 
+    /// One contact at the closest points, between the features named.
+    #[must_use]
+    pub fn at_closest(found: &Separation, features: [FeatureId; 2]) -> Self {
+        let mut manifold = Self::new(found.normal);
+        manifold.push(ContactPoint {
+            point_a: found.point_a,
+            point_b: found.point_b,
+            separation: found.distance,
+            features,
+        });
+        manifold
+    }
+
     /// Adds a point; `false`, and no change, if four are there already.
     pub fn push(&mut self, point: ContactPoint) -> bool {
         let free = self.points.get_mut(usize::from(self.len));

@@ -123,18 +123,6 @@ pub(crate) fn moved<const N: usize>(patch: &Patch<N>, frame: &Frame) -> Patch<N>
     copy
 }
 
-/// One contact as a manifold.
-pub(crate) fn single(closest: &Separation, features: [FeatureId; 2]) -> Manifold {
-    let mut manifold = Manifold::new(closest.normal);
-    manifold.push(ContactPoint {
-        point_a: closest.point_a,
-        point_b: closest.point_b,
-        separation: closest.distance,
-        features,
-    });
-    manifold
-}
-
 /// Component of a vector in the plane normal to `n`.
 #[inline]
 pub(crate) fn tangential(v: DVec3, n: DVec3) -> DVec3 {

@@ -105,14 +105,7 @@ impl NarrowPhase for AnalyticPairs {
         }
         let found = self.separation(a, b, a_from_b, cache)?;
         if found.distance <= margin {
-            let mut manifold = Manifold::new(found.normal);
-            manifold.push(ContactPoint {
-                point_a: found.point_a,
-                point_b: found.point_b,
-                separation: found.distance,
-                ..ContactPoint::default()
-            });
-            out.push(manifold);
+            out.push(Manifold::at_closest(&found, [FeatureId::NONE; 2]));
         }
         Ok(())
     }

@@ -224,7 +224,7 @@ fn extent(shape: &Shape, direction: DVec3) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Chain, ContactPoint, HalfSpace, Sphere};
+    use crate::{Chain, FeatureId, HalfSpace, Sphere};
 
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Fault {
@@ -299,14 +299,7 @@ mod tests {
         ) -> Result<(), NarrowPhaseError> {
             let found = self.separation(a, b, a_from_b, cache)?;
             if found.distance <= margin && self.0 != Fault::EmptyManifold {
-                let mut manifold = Manifold::new(found.normal);
-                manifold.push(ContactPoint {
-                    point_a: found.point_a,
-                    point_b: found.point_b,
-                    separation: found.distance,
-                    ..ContactPoint::default()
-                });
-                out.push(manifold);
+                out.push(Manifold::at_closest(&found, [FeatureId::NONE; 2]));
             }
             Ok(())
         }
