@@ -5,7 +5,7 @@
 //! ```
 
 use rigid_impulse::{
-    Body, ContactFrame, MassProperties, collide_pair,
+    Body, ContactFrame, PrincipalMass, collide_pair,
     impact::{Algebraic, Frictionless, Integrated, Restitution},
 };
 use sim_math::{
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:<20}  {:>30}  {:>10}", "law", "impulse, N s", "energy, J")?;
     for (name, law) in laws {
-        let mut body = Body::free(MassProperties::cuboid(1.2, half)?, pose)?;
+        let mut body = Body::free(PrincipalMass::cuboid(1.2, half)?, pose)?;
         body.velocity = Motion::new(DVec3::new(4.0, -2.0, 6.0), DVec3::new(1.0, 0.5, -2.0));
         let mut ground = Body::fixed(Pose::IDENTITY)?;
         let before = body.kinetic_energy();

@@ -259,10 +259,10 @@ fn add_columns(columns: &[f64], impulse: DVec3, v: &mut [f64]) -> Result<(), Dyn
 /// Collision matrix of two single bodies by the direct formula, contact axes, 1/kg.
 ///
 /// ```
-/// use rigid_impulse::{Body, ContactFrame, MassProperties, pair_matrix};
+/// use rigid_impulse::{Body, ContactFrame, PrincipalMass, pair_matrix};
 /// use sim_math::{Pose, glam::{DMat3, DVec3}};
 ///
-/// let ball = Body::free(MassProperties::ball(2.0, 0.5)?, Pose::from_translation(DVec3::Z * 0.5))?;
+/// let ball = Body::free(PrincipalMass::ball(2.0, 0.5)?, Pose::from_translation(DVec3::Z * 0.5))?;
 /// let ground = Body::fixed(Pose::IDENTITY)?;
 /// let k = pair_matrix(&ball, &ground, &ContactFrame::new(DVec3::ZERO, DVec3::Z)?);
 /// assert_eq!(k, DMat3::from_diagonal(DVec3::new(3.5, 3.5, 1.0) / 2.0));

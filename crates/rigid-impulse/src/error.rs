@@ -1,6 +1,6 @@
 //! What can be wrong with bodies, motions and queues.
 
-use sim_math::glam::DVec3;
+use sim_math::{MathError, glam::DVec3, integrate::IntegrateError, mass::MassError};
 use thiserror::Error;
 
 /// A body, material or motion that cannot be.
@@ -45,4 +45,13 @@ pub enum BodyError {
         /// Its length.
         length: f64,
     },
+    /// The rotation of a body could not be advanced.
+    #[error(transparent)]
+    Rotation(#[from] IntegrateError),
+    /// Mass properties that no body has.
+    #[error(transparent)]
+    Mass(#[from] MassError),
+    /// A mathematical routine refused its input.
+    #[error(transparent)]
+    Math(#[from] MathError),
 }

@@ -34,7 +34,7 @@
 //!
 //! `the_pool_and_the_stub_tree_conform`, `systems_and_the_direct_formula_agree`
 
-use crate::body::MassProperties;
+use crate::body::PrincipalMass;
 use sim_math::{
     glam::{DMat3, DQuat, DVec3},
     spatial::{Force, Motion},
@@ -54,12 +54,12 @@ struct Placed {
 /// that the caller gives them: nothing responds there.
 ///
 /// ```
-/// use rigid_impulse::{FreeBodies, MassProperties};
+/// use rigid_impulse::{FreeBodies, PrincipalMass};
 /// use sim_math::glam::DVec3;
 /// use sim_traits::{Entry, VelocitySystem};
 ///
 /// let mut pool = FreeBodies::default();
-/// let ball = pool.add_free(MassProperties::ball(2.0, 0.1)?);
+/// let ball = pool.add_free(PrincipalMass::ball(2.0, 0.1)?);
 /// pool.prepare(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])?;
 /// let up = [Entry::push(0, ball, DVec3::new(0.0, 0.0, 0.9), DVec3::Z)];
 /// let mut velocity = [0.0];
@@ -70,7 +70,7 @@ struct Placed {
 #[derive(Debug, Clone, Default)]
 pub struct FreeBodies {
     /// `None` for a part that impulses do not move.
-    masses: Vec<Option<MassProperties>>,
+    masses: Vec<Option<PrincipalMass>>,
     placed: Vec<Placed>,
     prepared: bool,
 }
@@ -82,7 +82,7 @@ impl FreeBodies {
     pub const V: usize = 6;
 
     /// Adds a free body.
-    pub fn add_free(&mut self, mass: MassProperties) -> PartId {
+    pub fn add_free(&mut self, mass: PrincipalMass) -> PartId {
         self.add(Some(mass))
     }
 
@@ -91,7 +91,7 @@ impl FreeBodies {
         self.add(None)
     }
 
-    fn add(&mut self, mass: Option<MassProperties>) -> PartId {
+    fn add(&mut self, mass: Option<PrincipalMass>) -> PartId {
         let part = PartId(self.masses.len() as u32);
         self.masses.push(mass);
         self.placed.push(Placed { center: DVec3::ZERO, inverse_mass: 0.0, inverse_inertia: DMat3::ZERO });
@@ -101,7 +101,7 @@ impl FreeBodies {
 
     /// Mass properties of a part; `None` if it is not free or does not exist.
     #[must_use]
-    pub fn mass(&self, part: PartId) -> Option<&MassProperties> {
+    pub fn mass(&self, part: PartId) -> Option<&PrincipalMass> {
         self.masses.get(part.index())?.as_ref()
     }
 

@@ -2,11 +2,11 @@
 //! queue.
 //!
 //! ```
-//! use rigid_impulse::{Body, ContactFrame, MassProperties, collide_pair, impact::Integrated};
+//! use rigid_impulse::{Body, ContactFrame, PrincipalMass, collide_pair, impact::Integrated};
 //! use sim_math::{Pose, glam::DVec3};
 //!
 //! // A spinning 1 kg ball of radius 0.1 m falls on the ground.
-//! let mut ball = Body::free(MassProperties::ball(1.0, 0.1)?, Pose::from_translation(DVec3::Z * 0.1))?;
+//! let mut ball = Body::free(PrincipalMass::ball(1.0, 0.1)?, Pose::from_translation(DVec3::Z * 0.1))?;
 //! ball.velocity.linear = DVec3::new(0.0, 0.0, -2.0);
 //! ball.velocity.angular = DVec3::new(0.0, 30.0, 0.0);
 //! let mut ground = Body::fixed(Pose::IDENTITY)?;
@@ -62,7 +62,7 @@ mod pseudo_inverse;
 #[cfg(test)]
 mod testing;
 
-pub use body::{Body, BodyKind, MassProperties, angular_acceleration, torque_free_step};
+pub use body::{Body, BodyKind, PrincipalMass};
 pub use collision_matrix::{
     CollisionError, CollisionWorkspace, Contact, ContactFrame, Sides, collide_pair, pair_matrix,
 };

@@ -314,7 +314,7 @@ impl Slack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::MassProperties;
+    use crate::body::PrincipalMass;
     use sim_math::{Pose, testkit::SplitMix64};
 
     fn cycler(random: &mut SplitMix64) -> Cycler {
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_flying_body_brings_its_spin_bound() {
-        let mass = MassProperties::new(1.0, DVec3::new(1.0, 2.0, 3.0)).unwrap();
+        let mass = PrincipalMass::new(1.0, DVec3::new(1.0, 2.0, 3.0)).unwrap();
         let mut body = Body::free(mass, Pose::IDENTITY).unwrap();
         body.velocity.angular = DVec3::new(0.3, 1.0, 0.1);
         let flight = Ballistic::of(&body, DVec3::new(0.0, 0.0, -10.0), 2.0);

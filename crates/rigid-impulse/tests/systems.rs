@@ -7,7 +7,7 @@
 )]
 
 use rigid_impulse::{
-    Body, CollisionWorkspace, Contact, ContactFrame, FreeBodies, MassProperties, Sides, collide_pair,
+    Body, CollisionWorkspace, Contact, ContactFrame, FreeBodies, PrincipalMass, Sides, collide_pair,
     impact::{Algebraic, Frictionless, Integrated, Phases, Restitution},
     pair_matrix,
 };
@@ -169,7 +169,7 @@ fn random_pool(random: &mut SplitMix64) -> (FreeBodies, Vec<f64>, [Body; 4]) {
     let script = Motion::new(random.vec3(1.0), random.vec3(1.0));
     let mut mass = || {
         let half = DVec3::new(random.range(0.1, 1.0), random.range(0.1, 1.0), random.range(0.1, 1.0));
-        MassProperties::cuboid(random.range(0.2, 5.0), half).unwrap()
+        PrincipalMass::cuboid(random.range(0.2, 5.0), half).unwrap()
     };
     let masses = [mass(), mass()];
     pool.add_free(masses[0]);
@@ -406,7 +406,7 @@ fn a_planar_tree_hits_a_plate_without_sideways_impulse() {
 #[test]
 fn wrong_lengths_and_stale_systems_are_errors() {
     let mut pool = FreeBodies::default();
-    let ball = pool.add_free(MassProperties::ball(1.0, 0.1).unwrap());
+    let ball = pool.add_free(PrincipalMass::ball(1.0, 0.1).unwrap());
     let mut ws = CollisionWorkspace::default();
     let frame = ContactFrame::new(DVec3::ZERO, DVec3::Z).unwrap();
     {
@@ -420,6 +420,6 @@ fn wrong_lengths_and_stale_systems_are_errors() {
     assert!(ContactFrame::new(DVec3::ZERO, DVec3::Z * 1.1).is_err());
     assert!(ContactFrame::new(DVec3::NAN, DVec3::Z).is_err());
     let wall = pool.add_driven();
-    assert_eq!(pool.mass(ball).map(MassProperties::mass), Some(1.0));
+    assert_eq!(pool.mass(ball).map(PrincipalMass::mass), Some(1.0));
     assert_eq!((pool.mass(wall), pool.placed(ball)), (None, None));
 }

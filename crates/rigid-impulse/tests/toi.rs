@@ -6,7 +6,7 @@ mod common;
 
 use common::soak;
 use rigid_impulse::{
-    Body, MassProperties,
+    Body, PrincipalMass,
     bounds::{Travel, date_of_impact, time_to_impact},
     motion::{Ballistic, Fixed, Motion},
 };
@@ -58,7 +58,7 @@ fn separation(a: (&Body, &Capsule), b: (&Body, &Capsule)) -> (f64, DVec3) {
 
 fn random_body(random: &mut SplitMix64) -> Body {
     let half = DVec3::new(random.range(0.05, 0.5), random.range(0.05, 0.5), random.range(0.05, 0.5));
-    let mass = MassProperties::cuboid(random.range(0.5, 2.0), half).unwrap();
+    let mass = PrincipalMass::cuboid(random.range(0.5, 2.0), half).unwrap();
     let mut body = Body::free(mass, Pose::new(random.vec3(2.0), random.unit_quat())).unwrap();
     body.velocity.linear = random.vec3(5.0);
     // Mostly slow spins: there the bound is tight.
@@ -171,7 +171,7 @@ fn a_bullet_never_misses_the_paper() {
     let paper = Fixed { center: DVec3::ZERO, radius: 0.2 };
     let (half, radius, envelope) = (DVec3::new(5e-5, 0.105, 0.148), 2.5e-3, 1e-4);
     for _ in 0..1000 {
-        let mass = MassProperties::ball(0.004, radius).unwrap();
+        let mass = PrincipalMass::ball(0.004, radius).unwrap();
         let start = DVec3::new(-random.range(0.1, 10.0), random.range(-0.1, 0.1), random.range(-0.1, 0.1));
         let mut bullet = Body::free(mass, Pose::from_translation(start)).unwrap();
         bullet.velocity.linear = DVec3::new(random.range(10.0, 1000.0), 0.0, 0.0);
