@@ -1,7 +1,6 @@
 //! No query allocates once shapes and caches exist.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::float_cmp, reason = "a test that fails must say so")]
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
-#![allow(unsafe_code, reason = "counting allocations needs a global allocator")]
 
 use collision_narrowphase::{
     Polyhedron, default_chain,
@@ -12,35 +11,18 @@ use collision_narrowphase::{
     shapes::{Ellipsoid, Frustum},
     vclip::vclip,
 };
-use sim_math::{Pose, glam::DVec3, testkit::SplitMix64};
-use sim_traits::{Capsule, Cuboid, Cylinder, HalfSpace, NarrowPhase, PairCache, Ray, Shape, Sphere};
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
+use sim_math::{
+    Pose,
+    glam::DVec3,
+    testkit::{
+        SplitMix64,
+        allocations::{CountingAllocator, allocations},
+    },
 };
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: forwards to the system allocator and only counts.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = COUNT.try_with(|c| c.set(c.get() + 1));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+use sim_traits::{Capsule, Cuboid, Cylinder, HalfSpace, NarrowPhase, PairCache, Ray, Shape, Sphere};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn queries_do_not_allocate() {
@@ -66,14 +48,15 @@ fn queries_do_not_allocate() {
         let frame = Frame::from_pose(&pose);
         let ray = Ray { origin: random.vec3(3.0), direction: random.unit_vec3(), t_max: 10.0 };
         out.clear();
-        let before = COUNT.with(Cell::get);
-        let _ = vclip(a, b, &pose, &mut cache);
-        let _ = lin_canny(a, b, &pose, &mut cache);
-        let _ = gjk_polyhedra(a, b, &frame, DVec3::ZERO);
-        let mut fresh = PairCache::default();
-        let _ = chain.separation(s, t, &pose, &mut fresh);
-        let _ = chain.manifolds(s, t, &pose, 0.1, &mut fresh, &mut out);
-        let _ = ray_cast(s, &ray);
-        assert_eq!(COUNT.with(Cell::get), before, "{} {}", s.name(), t.name());
+        let (count, ()) = allocations(|| {
+            let _ = vclip(a, b, &pose, &mut cache);
+            let _ = lin_canny(a, b, &pose, &mut cache);
+            let _ = gjk_polyhedra(a, b, &frame, DVec3::ZERO);
+            let mut fresh = PairCache::default();
+            let _ = chain.separation(s, t, &pose, &mut fresh);
+            let _ = chain.manifolds(s, t, &pose, 0.1, &mut fresh, &mut out);
+            let _ = ray_cast(s, &ray);
+        });
+        assert_eq!(count, 0, "{} {}", s.name(), t.name());
     }
 }

@@ -3,6 +3,7 @@
 //! Raw `f64` from quickcheck is NaN, infinite or as large as 1e308; the newtypes here draw the values that
 //! a physics routine should handle, shrink towards simple ones, and come from fixed seeds through [`check`].
 
+pub mod allocations;
 mod meshes;
 
 pub use meshes::icosphere;
