@@ -36,10 +36,21 @@ pub(crate) fn difference<T: Ord + Copy>(a: &[T], b: &[T], out: &mut Vec<T>) {
     }
 }
 
+#[inline]
+fn stamp(position: usize, begun: bool) -> u32 {
+    2 * position as u32 + u32::from(begun)
+}
+
+#[inline]
+fn begins(stamp: u32) -> bool {
+    stamp % 2 == 1
+}
+
 /// What happened to pairs since the last report, in the order in which it was found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChangeLog {
-    toggles: Vec<(Pair, bool)>,
+    /// Pair, and twice the position in time plus 1 for a beginning: sorting in place then keeps the order of time.
+    toggles: Vec<(Pair, u32)>,
     /// Off until the first report, which lists everything.
     on: bool,
     /// A pair toggles at most once inside a phase, so that one phase needs no bookkeeping.
@@ -51,7 +62,7 @@ impl ChangeLog {
     #[inline]
     pub(crate) fn push(&mut self, pair: Pair, begun: bool) {
         if self.on {
-            self.toggles.push((pair, begun));
+            self.toggles.push((pair, stamp(self.toggles.len(), begun)));
         }
     }
 
@@ -70,9 +81,9 @@ impl ChangeLog {
         }
     }
 
-    /// Leaves at most one toggle per pair, ascending. A stable sort keeps the order of time within a pair.
+    /// Leaves at most one toggle per pair, ascending.
     pub(crate) fn net(&mut self) {
-        self.toggles.sort_by_key(|t| t.0);
+        self.toggles.sort_unstable();
         let (mut read, mut write) = (0, 0);
         while read < self.toggles.len() {
             let (pair, first) = self.toggles[read];
@@ -81,8 +92,8 @@ impl ChangeLog {
                 last = self.toggles[read].1;
                 read += 1;
             }
-            if first == last {
-                self.toggles[write] = (pair, first);
+            if begins(first) == begins(last) {
+                self.toggles[write] = (pair, stamp(write, begins(first)));
                 write += 1;
             }
         }
@@ -100,8 +111,8 @@ impl ChangeLog {
         if self.phases > 1 {
             self.net();
         }
-        for &(pair, begun) in &self.toggles {
-            if begun { out.begun.push(pair) } else { out.ended.push(pair) }
+        for &(pair, stamp) in &self.toggles {
+            if begins(stamp) { out.begun.push(pair) } else { out.ended.push(pair) }
         }
         self.toggles.clear();
         self.phases = 0;
