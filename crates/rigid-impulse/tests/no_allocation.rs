@@ -1,5 +1,4 @@
 //! Collisions must not allocate: the laws never, contacts of systems not after their workspace has grown.
-#![allow(unsafe_code, reason = "counting allocations needs a global allocator")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "support/turning.rs"]
@@ -10,39 +9,18 @@ use rigid_impulse::{
     Sides, collide_pair,
     impact::{Algebraic, Frictionless, Integrated, Phases, Restitution},
 };
-use sim_math::{Pose, glam::DVec3, testkit::SplitMix64};
+use sim_math::{
+    Pose,
+    glam::DVec3,
+    testkit::{
+        SplitMix64,
+        allocations::{CountingAllocator, count},
+    },
+};
 use sim_traits::{ImpactLaw, PartId, VelocitySystem};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    // SAFETY: as for the system allocator.
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = COUNT.try_with(|c| c.set(c.get() + 1));
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    // SAFETY: as for the system allocator.
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn count() -> u64 {
-    COUNT.with(Cell::get)
-}
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn the_counter_counts() {

@@ -36,9 +36,15 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// How often `work` allocated on this thread, and its result. Always 0 unless [`CountingAllocator`] is in charge.
+/// Allocations on this thread so far. Always 0 unless [`CountingAllocator`] is in charge.
+#[must_use]
+pub fn count() -> u64 {
+    COUNT.with(Cell::get)
+}
+
+/// How often `work` allocated on this thread, and its result.
 pub fn allocations<R>(work: impl FnOnce() -> R) -> (u64, R) {
-    let before = COUNT.with(Cell::get);
+    let before = count();
     let result = work();
-    (COUNT.with(Cell::get) - before, result)
+    (count() - before, result)
 }
