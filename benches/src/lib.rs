@@ -18,6 +18,7 @@
 
 pub mod bounce;
 pub mod boxes;
+pub mod scn;
 
 use criterion::{BatchSize, Criterion, Throughput};
 use std::fmt;

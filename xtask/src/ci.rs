@@ -7,14 +7,14 @@ use crate::args::Args;
 use crate::failure::Failure;
 use crate::shell::Cmd;
 use crate::workspace::Workspace;
-use crate::{ledger, table, tidy};
+use crate::{ledger, table, tidy, viewer};
 use std::time::Instant;
 
 /// Entry of the command list.
 pub(crate) const COMMAND: crate::Command = crate::Command {
     name: "ci",
     usage: "",
-    about: "format, lints, tests, doctests, docs, tidy, ledger and all examples; stops at the first failure",
+    about: "format, lints, tests, doctests, docs, tidy, ledger, the page in a browser and all examples; stops at the first failure",
     run,
 };
 
@@ -83,6 +83,7 @@ fn steps(workspace: &Workspace, nextest: bool) -> Vec<Step> {
         program("doctests", cargo(&["test"], &["--doc"])),
         program("docs", cargo(&["doc"], &["--no-deps"]).env("RUSTDOCFLAGS", "-D warnings")),
         Step { name: "ledger".to_owned(), action: Action::Check("cargo xtask ledger", ledger::check) },
+        Step { name: "viewer".to_owned(), action: Action::Check("cargo xtask viewer --test", viewer::check) },
         program("build examples", cargo(&["build"], &["--examples"])),
     ];
     // Built once with all features and run as programs: `cargo run` would build every crate again for each choice

@@ -13,8 +13,11 @@ mod failure;
 mod ledger;
 mod rust_text;
 mod shell;
+mod soak;
 mod table;
 mod tidy;
+mod validate;
+mod viewer;
 mod workspace;
 
 use failure::Failure;
@@ -33,8 +36,17 @@ pub(crate) struct Command {
     pub(crate) run: fn(&[String]) -> Result<(), Failure>,
 }
 
-const COMMANDS: &[Command] =
-    &[ci::TEST, ci::COMMAND, tidy::COMMAND, ledger::COMMAND, bench::COMMAND, deep::COMMAND];
+const COMMANDS: &[Command] = &[
+    ci::TEST,
+    ci::COMMAND,
+    tidy::COMMAND,
+    ledger::COMMAND,
+    bench::COMMAND,
+    soak::COMMAND,
+    validate::COMMAND,
+    viewer::COMMAND,
+    deep::COMMAND,
+];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

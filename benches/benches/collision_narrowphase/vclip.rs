@@ -59,4 +59,28 @@ fn queries(suite: &mut Suite) {
     }
 }
 
-tumblestone_benches::main!(queries);
+/// A fixed cube and balls of 20 to 5120 facets that turn by a degree per call about an axis parallel to the near face.
+/// The axis drifts, so that the path does not repeat.
+// proves: MIR-19
+fn facets(suite: &mut Suite) {
+    let mut turn = DQuat::from_xyzw(0.1, 0.2, 0.3, 0.9).normalize();
+    let degree = std::f64::consts::PI / 180.0;
+    let pose = |k: usize| {
+        let (s, c) = sim_math::ops::sin_cos(0.37 * degree * k as f64);
+        turn = (DQuat::from_axis_angle(DVec3::new(0.0, c, s), degree) * turn).normalize();
+        Pose::new(DVec3::new(2.3, 0.1, 0.2), turn)
+    };
+    let poses: Vec<Pose> = (0..36_000).map(pose).collect();
+    let Ok(cube) = Polyhedron::cuboid(DVec3::ONE) else { return };
+    for levels in 0..5 {
+        let Ok(ball) = Polyhedron::icosphere(1.0, levels) else { return };
+        let (mut k, mut cache) = (0, PairCache::default());
+        let id = format!("collision_narrowphase/vclip/facets-{}", ball.faces().len());
+        suite.case(&id).iterations(36_000).run(|| {
+            k = (k + 1) % poses.len();
+            vclip(black_box(&cube), black_box(&ball), &poses[k], &mut cache).map(|c| c.separation.distance)
+        });
+    }
+}
+
+tumblestone_benches::main!(queries, facets);

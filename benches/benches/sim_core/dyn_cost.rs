@@ -1,6 +1,8 @@
 //! What a virtual call costs at each seam: the same work through the concrete type and through `Box<dyn Trait>`.
 
-use sim_core::skeleton::{AnalyticPairs, BruteForce, FreeBodies, Frictionless, Inertia};
+use collision_broadphase::BruteForce;
+use collision_narrowphase::Analytic;
+use rigid_impulse::{FreeBodies, PrincipalMass, impact::Frictionless};
 use sim_math::{
     Aabb, Pose,
     glam::{DMat3, DVec3},
@@ -40,10 +42,9 @@ fn row_of_boxes() -> Result<BruteForce, Box<dyn Error>> {
 }
 
 fn two_bodies() -> Result<FreeBodies, Box<dyn Error>> {
-    let mut pool = FreeBodies::new(&[
-        Some(Inertia { mass: 1.0, moment: 0.1 }),
-        Some(Inertia { mass: 2.0, moment: 0.3 }),
-    ]);
+    let mut pool = FreeBodies::default();
+    pool.add_free(PrincipalMass::new(1.0, DVec3::splat(0.1))?);
+    pool.add_free(PrincipalMass::new(2.0, DVec3::splat(0.3))?);
     let mut q = [0.0; 14];
     (q[6], q[7], q[13]) = (1.0, 1.0, 1.0);
     pool.prepare(&q)?;
@@ -59,7 +60,7 @@ fn seams(suite: &mut Suite) -> Result<(), Box<dyn Error>> {
 
     let (ball, plane) = (Shape::from(Sphere::new(0.5)?), Shape::from(HalfSpace::up()));
     let (pose, mut cache) = (Pose::from_translation(DVec3::new(0.1, 0.2, -0.7)), PairCache::default());
-    both!(suite, "narrow_phase", dyn NarrowPhase, AnalyticPairs, |narrow| {
+    both!(suite, "narrow_phase", dyn NarrowPhase, Analytic, |narrow| {
         black_box(&mut narrow).separation(&ball, &plane, black_box(&pose), &mut cache)
     });
 

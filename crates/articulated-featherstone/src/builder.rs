@@ -15,6 +15,7 @@ pub struct Link {
     parent: Option<String>,
     joint: Joint,
     parent_from_joint: Pose,
+    frame: Option<Pose>,
     inertia: Result<RigidInertia, MathError>,
     massless: bool,
     dofs: Vec<(usize, DofParams)>,
@@ -30,6 +31,7 @@ impl Link {
             parent: None,
             joint,
             parent_from_joint: Pose::default(),
+            frame: None,
             inertia: Ok(RigidInertia::ZERO),
             massless: true,
             dofs: Vec::new(),
@@ -48,6 +50,16 @@ impl Link {
     #[must_use]
     pub fn at(mut self, parent_from_joint: Pose) -> Self {
         self.parent_from_joint = parent_from_joint;
+        self
+    }
+
+    /// Pose of the link's own frame in the frame that its joint moves, for links described in another frame than their joint's.
+    ///
+    /// Everything about the link is then given and answered in this frame: inertia, poses of the joints it carries, wrenches,
+    /// velocities, Jacobians. Only coordinates and velocities of the joint itself stay those of [`Joint`].
+    #[must_use]
+    pub fn frame(mut self, moved_from_link: Pose) -> Self {
+        self.frame = Some(moved_from_link);
         self
     }
 
@@ -222,6 +234,9 @@ impl ModelBuilder {
                 v_end: v + count,
                 joint: link.joint,
                 parent_from_joint: SpatialTransform::from_pose(&normalized),
+                moved_from_link: link.frame.map(|frame| {
+                    SpatialTransform::from_pose(&Pose::new(frame.translation, frame.rotation.normalize()))
+                }),
                 inertia: link.inertia.unwrap_or(RigidInertia::ZERO),
             });
             model.q_len += link.joint.q_len();
@@ -303,6 +318,14 @@ fn check_link(link: &Link) -> Result<(), ModelError> {
     let length = link.parent_from_joint.rotation.length();
     if (length - 1.0).abs() > 1e-6 {
         return Err(range("length of the joint rotation", length, "length 1"));
+    }
+    if let Some(frame) = &link.frame {
+        check_finite(name, "frame position", &frame.translation.to_array())?;
+        check_finite(name, "frame rotation", &frame.rotation.to_array())?;
+        let length = frame.rotation.length();
+        if (length - 1.0).abs() > 1e-6 {
+            return Err(range("length of the frame rotation", length, "length 1"));
+        }
     }
     if let Err(source) = link.inertia {
         return Err(ModelError::BadInertia { link: name.to_owned(), source });

@@ -36,7 +36,7 @@
 //! The builder refuses axes that are not of length 1 and pitches that are not finite.
 //!
 //! # Tested by
-//! `velocities_and_accelerations_are_derivatives`,
+//! `soak_velocities_and_accelerations_are_derivatives`,
 //! `joints_composed_of_massless_links_are_the_joints_they_compose`,
 //! `free_and_constrained_modes_span_all_six`.
 

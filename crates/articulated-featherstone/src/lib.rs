@@ -21,7 +21,7 @@
 //!
 //! # Conventions
 //!
-//! SI units; the frame of a link is the one its joint moves; spatial vectors angular first, at the link origin in link axes,
+//! SI units; the frame of a link is the one its joint moves, unless [`Link::frame`] gives another; spatial vectors angular first, at the link origin in link axes,
 //! accelerations spatial (Featherstone's), gravity entering as an acceleration of the base.
 //! The repository's `docs/conventions.md` has them all on one page.
 //!
@@ -47,6 +47,7 @@
 mod algorithm;
 mod builder;
 mod error;
+mod identify;
 mod inverse;
 mod joint;
 mod model;
@@ -74,11 +75,13 @@ pub use algorithm::{
 };
 pub use builder::{Link, ModelBuilder};
 pub use error::ModelError;
+pub use identify::InertiaEstimator;
 pub use inverse::{FeedbackParams, TorqueTrack, add_torque_feedback, computed_torque};
 pub use joint::{Joint, free_coordinates};
 pub use model::{DofParams, Model};
 pub use packed::{
-    Lane, Lanes4, NotPackable, PackedTree, PackedWorkspace, packed_aba, packed_crba, packed_rnea,
+    Lane, Lanes2, Lanes4, NotPackable, PackedTree, PackedWorkspace, Part, packed_aba, packed_crba,
+    packed_crba_upper, packed_rnea,
 };
 pub use passive::{DRY_SPEED, passive_forces, spring_energy};
 pub use state::{BaseMotion, State};

@@ -4,7 +4,7 @@ use crate::Joint;
 use sim_math::{
     Pose,
     glam::DVec3,
-    spatial::{RigidInertia, SpatialTransform},
+    spatial::{Motion, RigidInertia, SpatialTransform},
 };
 
 /// Elements at one degree of freedom. Data: [`crate::passive_forces`] turns them into forces, limits become rows.
@@ -60,14 +60,52 @@ pub(crate) struct LinkData {
     pub(crate) v_end: usize,
     pub(crate) joint: Joint,
     pub(crate) parent_from_joint: SpatialTransform,
+    /// Where the user's link frame is in the frame that the joint moves; `None` if they are the same.
+    pub(crate) moved_from_link: Option<SpatialTransform>,
     /// At the link origin, link axes.
     pub(crate) inertia: RigidInertia,
+}
+
+impl LinkData {
+    /// Pose of the link in the frame of the joint; writes S if it changes, link axes.
+    #[inline]
+    pub(crate) fn joint_from_link(&self, q: &[f64], axes: &mut [Motion], constant: bool) -> SpatialTransform {
+        let moved = self.joint.joint_from_link(q);
+        if constant || self.joint.axes_move() {
+            self.joint.write_axes(&moved, q, axes);
+            if let Some(frame) = &self.moved_from_link {
+                for s in axes {
+                    *s = frame.inverse_motion(*s);
+                }
+            }
+        }
+        match &self.moved_from_link {
+            Some(frame) => moved * *frame,
+            None => moved,
+        }
+    }
+
+    /// Ṡ v, link axes.
+    #[inline]
+    pub(crate) fn bias(&self, axes: &[Motion], v: &[f64]) -> Motion {
+        match &self.moved_from_link {
+            Some(frame) if self.joint.axes_move() => {
+                // Joints whose axes move have at most three of them.
+                let mut moved = [Motion::ZERO; 3];
+                for (m, s) in moved.iter_mut().zip(axes) {
+                    *m = frame.motion(*s);
+                }
+                frame.inverse_motion(self.joint.bias(&moved, v))
+            }
+            _ => self.joint.bias(axes, v),
+        }
+    }
 }
 
 /// A tree of links, depth-first: the parent of a link has a smaller index, and the links below link i are
 /// i + 1 up to, not including, [`Model::subtree_end`].
 ///
-/// Link i has the frame that its joint moves; the base is the frame the first joints hang on.
+/// Link i has the frame that its joint moves, or the one given by [`crate::Link::frame`]; the base is the frame the first joints hang on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     pub(crate) links: Vec<LinkData>,
@@ -164,6 +202,13 @@ impl Model {
     #[must_use]
     pub fn parent_from_joint(&self, link: u32) -> Option<Pose> {
         self.poses.get(link as usize).copied()
+    }
+
+    /// Pose of the link frame in the frame that the joint moves, as given by [`crate::Link::frame`].
+    #[must_use]
+    pub fn link_frame(&self, link: u32) -> Option<Pose> {
+        let link = self.links.get(link as usize)?;
+        Some(link.moved_from_link.map_or(Pose::default(), |frame| frame.to_pose()))
     }
 
     /// Inertia of a link at its origin, link axes.

@@ -23,6 +23,8 @@ pub struct TreeParams {
     pub moving_base: bool,
     /// Only hinges and sliders, plus the free joint.
     pub simple_joints: bool,
+    /// Links have frames of their own.
+    pub frames: bool,
 }
 
 impl Default for TreeParams {
@@ -34,6 +36,7 @@ impl Default for TreeParams {
             armature: false,
             moving_base: false,
             simple_joints: false,
+            frames: false,
         }
     }
 }
@@ -92,6 +95,9 @@ pub fn random_tree(random: &mut SplitMix64, params: TreeParams) -> Model {
             let parent = if random.unit() < params.chain { i - 1 } else { random.below(i) };
             link = link.on(format!("link{parent}"));
         }
+        if params.frames && random.below(2) == 0 {
+            link = link.frame(Pose::new(random.vec3(0.4), random.unit_quat()));
+        }
         if params.armature {
             link = link.all_dofs(DofParams { armature: random.range(0.0, 0.1), ..DofParams::default() });
         }
@@ -139,6 +145,23 @@ pub fn random_wrenches(random: &mut SplitMix64, model: &Model) -> Vec<Force> {
 /// Returns the model, its state and the joint forces; `None` if the text is not of that form.
 #[must_use]
 pub fn read_tree(text: &str) -> Option<(Model, State, Vec<f64>)> {
+    read_changed_tree(text, |_, pose| pose)
+}
+
+/// As [`read_tree`], with a random rotation of the frame and a random axis at every hinge.
+#[must_use]
+pub fn read_turned_tree(text: &str, random: &mut SplitMix64) -> Option<(Model, State, Vec<f64>)> {
+    read_changed_tree(text, |axis, pose| {
+        *axis = random.unit_vec3();
+        Pose::new(pose.translation, random.unit_quat())
+    })
+}
+
+/// `change` may replace the axis of a hinge and the pose of its frame.
+fn read_changed_tree(
+    text: &str,
+    mut change: impl FnMut(&mut DVec3, Pose) -> Pose,
+) -> Option<(Model, State, Vec<f64>)> {
     let mut builder = ModelBuilder::new().gravity(DVec3::new(0.0, 0.0, -9.81));
     let (mut q, mut v, mut tau) = (Vec::new(), Vec::new(), Vec::new());
     let mut floating = false;
@@ -152,14 +175,15 @@ pub fn read_tree(text: &str) -> Option<(Model, State, Vec<f64>)> {
             let &[ax, ay, az, px, py, pz, mass, cx, cy, cz, ixx, iyy, izz] = x.as_slice() else {
                 return None;
             };
-            let joint = if free { Joint::Free } else { Joint::Revolute { axis: DVec3::new(ax, ay, az) } };
+            let mut axis = DVec3::new(ax, ay, az);
+            let mut pose = Pose::from_translation(DVec3::new(px, py, pz));
+            if !free {
+                pose = change(&mut axis, pose);
+            }
+            let joint = if free { Joint::Free } else { Joint::Revolute { axis } };
             floating |= free;
             let inertia = Sym3::from_diagonal(DVec3::new(ixx, iyy, izz));
-            let mut link = Link::new(id, joint).at(Pose::from_translation(DVec3::new(px, py, pz))).mass(
-                mass,
-                DVec3::new(cx, cy, cz),
-                inertia,
-            );
+            let mut link = Link::new(id, joint).at(pose).mass(mass, DVec3::new(cx, cy, cz), inertia);
             if parent != "-1" {
                 link = link.on(parent);
             }

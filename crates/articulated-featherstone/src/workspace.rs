@@ -66,8 +66,7 @@ impl Workspace {
         let neutral = crate::State::new(model);
         for link in &model.links {
             let q = &neutral.q[link.q..link.q + link.joint.q_len()];
-            let transform = link.joint.joint_from_link(q);
-            link.joint.write_axes(&transform, q, &mut ws.axes[link.v..link.v_end]);
+            let _ = link.joint_from_link(q, &mut ws.axes[link.v..link.v_end], true);
         }
         ws
     }

@@ -13,8 +13,8 @@ use articulated_featherstone::{
     DerivativeWorkspace, Model, State, Workspace, aba, aba_derivatives, integrate, rnea, rnea_derivatives,
     testkit::{TreeParams, random_numbers, random_wrenches},
 };
-use common::{case, norm, random_params, soak};
-use sim_math::testkit::SplitMix64;
+use common::{case, norm, random_params};
+use sim_math::testkit::soak;
 
 /// Central differences of `f` along the velocities: by q if `position`, else by v. Rows like the derivatives.
 fn differences(
@@ -47,10 +47,10 @@ fn differences(
 }
 
 #[test]
-fn derivatives_of_rnea_and_aba_are_finite_differences() {
-    let mut random = SplitMix64(51);
+fn soak_derivatives_of_rnea_and_aba_are_finite_differences() {
+    let mut random = soak::random(51);
     let mut worst = [0.0_f64; 4];
-    for _ in 0..soak(300) {
+    for _ in 0..soak::cases(10_000) {
         let params = TreeParams { links: 1 + random.below(8), ..random_params(&mut random) };
         let (model, state, mut ws) = case(&mut random, params);
         let nv = model.v_len();

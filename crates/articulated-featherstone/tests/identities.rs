@@ -14,10 +14,10 @@ use articulated_featherstone::{
     factorize, rnea, solve_mass,
     testkit::{TreeParams, random_numbers, random_wrenches, read_tree},
 };
-use common::{case, dense_mul, dense_solve, distance, dot, norm, random_params, soak};
+use common::{case, dense_mul, dense_solve, distance, dot, norm, random_params};
 use sim_math::{
     spatial::{Force, Motion},
-    testkit::SplitMix64,
+    testkit::{SplitMix64, soak},
 };
 
 fn mass_matrix(model: &Model, state: &State, ws: &mut Workspace) -> Vec<f64> {
@@ -27,12 +27,12 @@ fn mass_matrix(model: &Model, state: &State, ws: &mut Workspace) -> Vec<f64> {
     m
 }
 
-// proves: MIR-60, FON-66
+// proves: MIR-60, FON-66, MIR-62
 #[test]
-fn aba_equals_crba_and_solve_and_rnea_undoes_it() {
-    let mut random = SplitMix64(1);
+fn soak_aba_equals_crba_and_solve_and_rnea_undoes_it() {
+    let mut random = soak::random(1);
     let (mut worst, mut worst_rnea) = (0.0_f64, 0.0_f64);
-    for _ in 0..soak(10_000) {
+    for _ in 0..soak::cases(10_000) {
         let params = random_params(&mut random);
         let (model, state, mut ws) = case(&mut random, params);
         let tau = random_numbers(&mut random, model.v_len());
@@ -56,9 +56,9 @@ fn aba_equals_crba_and_solve_and_rnea_undoes_it() {
 }
 
 #[test]
-fn crba_columns_are_rnea_and_solve_undoes_the_mass_matrix() {
-    let mut random = SplitMix64(2);
-    for _ in 0..soak(1000) {
+fn soak_crba_columns_are_rnea_and_solve_undoes_the_mass_matrix() {
+    let mut random = soak::random(2);
+    for _ in 0..soak::cases(10_000) {
         let params = random_params(&mut random);
         let (model, state, mut ws) = case(&mut random, params);
         let nv = model.v_len();
@@ -223,12 +223,12 @@ fn coordinates(axes: &[Motion], m: Motion) -> Vec<f64> {
     dense_solve(&gram, &right)
 }
 
-// proves: ARN-22
+// proves: ARN-22, ARN-21
 #[test]
-fn aba_equals_the_dense_multiplier_system() {
-    let mut random = SplitMix64(3);
+fn soak_aba_equals_the_dense_multiplier_system() {
+    let mut random = soak::random(3);
     let mut worst = 0.0_f64;
-    for _ in 0..soak(300) {
+    for _ in 0..soak::cases(10_000) {
         let params =
             TreeParams { links: 1 + random.below(12), armature: false, ..random_params(&mut random) };
         let (model, state, mut ws) = case(&mut random, params);
@@ -311,4 +311,116 @@ fn reused_workspaces_give_the_same_bits() {
         assert_eq!(ws.qdd(), fresh.qdd());
     }
     assert_eq!(Joint::Free.v_len(), 6);
+}
+
+// proves: ARN-19
+#[test]
+fn wrenches_on_links_superpose_and_act_through_the_cross_inertia() {
+    let mut random = SplitMix64(7);
+    for _ in 0..300 {
+        let params = random_params(&mut random);
+        let (model, state, mut ws) = case(&mut random, params);
+        let (nv, n) = (model.v_len(), model.link_count());
+        let tau = random_numbers(&mut random, nv);
+        let (f, g) = (random_wrenches(&mut random, &model), random_wrenches(&mut random, &model));
+        let both: Vec<Force> = f.iter().zip(&g).map(|(f, g)| *f + *g * 2.0).collect();
+        let mut qdd = |external: &[Force]| {
+            aba(&model, &state, &tau, external, &mut ws).unwrap();
+            ws.qdd().to_vec()
+        };
+        let (none, of_f, of_g, of_both) = (qdd(&[]), qdd(&f), qdd(&g), qdd(&both));
+        let sum: Vec<f64> =
+            (0..nv).map(|k| none[k] + (of_f[k] - none[k]) + 2.0 * (of_g[k] - none[k])).collect();
+        let size = 1.0 + norm(&none) + norm(&of_f) + norm(&of_g);
+        assert!(distance(&of_both, &sum) < 1e-10 * size);
+        // One wrench alone: a_i changes by the cross inertia times f_j.
+        let (i, j) = (random.below(n), random.below(n));
+        let mut single = vec![Force::ZERO; n];
+        single[j] = f[j];
+        compute_accelerations(&model, &state, &none, &mut ws).unwrap();
+        let before = ws.proper_accelerations()[i];
+        aba(&model, &state, &tau, &single, &mut ws).unwrap();
+        let after = ws.qdd().to_vec();
+        compute_accelerations(&model, &state, &after, &mut ws).unwrap();
+        let change = (ws.proper_accelerations()[i] - before).to_array();
+        factorize(&model, &state.q, &mut ws).unwrap();
+        let kappa = articulated_featherstone::cross_inertia(&model, &ws, i as u32, j as u32).unwrap();
+        let expected: Vec<f64> = kappa.iter().map(|row| dot(row, &f[j].to_array())).collect();
+        let size = size + norm(&before.to_array());
+        assert!(distance(&change, &expected) < 1e-9 * size, "{:e}", distance(&change, &expected) / size);
+    }
+}
+
+// proves: ARN-20
+#[test]
+fn articulated_inertias_are_positive_and_both_forms_of_what_passes_a_joint_agree() {
+    let mut random = SplitMix64(8);
+    for _ in 0..300 {
+        let params = TreeParams { armature: false, ..random_params(&mut random) };
+        let (model, state, mut ws) = case(&mut random, params);
+        factorize(&model, &state.q, &mut ws).unwrap();
+        for link in 0..model.link_count() as u32 {
+            let inertia = ws.articulated_inertias()[link as usize].to_mat6();
+            // Positive: all pivots of elimination are.
+            let mut pivots = inertia;
+            for k in 0..6 {
+                assert!(pivots[k][k] > 0.0, "{}", pivots[k][k]);
+                for r in k + 1..6 {
+                    let factor = pivots[r][k] / pivots[k][k];
+                    for c in k..6 {
+                        pivots[r][c] -= factor * pivots[k][c];
+                    }
+                }
+            }
+            // Orthonormal free modes and their complement.
+            let mut basis: Vec<Vec<f64>> = Vec::new();
+            let free = ws.joint_axes(&model, link).iter().map(|s| s.to_array().to_vec());
+            let units = (0..6).map(|k| (0..6).map(|i| f64::from(u8::from(i == k))).collect::<Vec<f64>>());
+            let count = free.len();
+            for mut x in free.chain(units) {
+                for _ in 0..2 {
+                    for b in &basis {
+                        let along = dot(&x, b);
+                        x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
+                    }
+                }
+                let length = norm(&x);
+                if length > 1e-6 {
+                    basis.push(x.iter().map(|x| x / length).collect());
+                }
+            }
+            assert_eq!(basis.len(), 6);
+            let flat = inertia.as_flattened();
+            let times = |x: &[f64]| dense_mul(flat, x);
+            let (phi, bar) = basis.split_at(count);
+            // N = I - I phi (phi' I phi)^-1 phi' I, column by column, and N = bar (bar' I^-1 bar)^-1 bar'.
+            let small: Vec<f64> =
+                phi.iter().flat_map(|a| phi.iter().map(|b| dot(a, &times(b))).collect::<Vec<_>>()).collect();
+            let inverse: Vec<Vec<f64>> = bar.iter().map(|b| dense_solve(flat, b)).collect();
+            let other: Vec<f64> =
+                bar.iter().flat_map(|a| inverse.iter().map(|b| dot(a, b)).collect::<Vec<_>>()).collect();
+            let size = norm(flat);
+            for k in 0..6 {
+                let e: Vec<f64> = (0..6).map(|i| f64::from(u8::from(i == k))).collect();
+                let column = times(&e);
+                let mut first = column.clone();
+                if count > 0 {
+                    let along = dense_solve(&small, &phi.iter().map(|p| dot(p, &column)).collect::<Vec<_>>());
+                    for (p, a) in phi.iter().zip(&along) {
+                        first.iter_mut().zip(times(p)).for_each(|(x, t)| *x -= a * t);
+                    }
+                }
+                let mut second = vec![0.0; 6];
+                if count < 6 {
+                    let across = dense_solve(&other, &bar.iter().map(|b| b[k]).collect::<Vec<_>>());
+                    for (b, a) in bar.iter().zip(&across) {
+                        second.iter_mut().zip(b).for_each(|(x, b)| *x += a * b);
+                    }
+                }
+                assert!(distance(&first, &second) < 1e-9 * size, "{:e}", distance(&first, &second) / size);
+                // N phi = 0, N being symmetric.
+                assert!(phi.iter().all(|p| dot(p, &first).abs() < 1e-10 * size));
+            }
+        }
+    }
 }

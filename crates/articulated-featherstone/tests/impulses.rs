@@ -10,17 +10,17 @@
 mod common;
 
 use articulated_featherstone::{
-    Joint, LinkImpulse, TreeSystem, Workspace, aba, apply_impulses, body_jacobian, compute_poses,
-    compute_velocities, contact_matrix, crba, cross_inertia, delassus, factorize, kinetic_energy,
-    momentum_about,
+    Joint, Link, LinkImpulse, Model, ModelBuilder, State, TreeSystem, Workspace, aba, apply_impulses,
+    body_jacobian, compute_poses, compute_velocities, contact_matrix, crba, cross_inertia, delassus,
+    factorize, kinetic_energy, momentum_about,
     testkit::{TreeParams, random_numbers},
 };
-use common::{case, dense_mul, dense_solve, distance, dot, norm, random_params, soak};
+use common::{case, dense_mul, dense_solve, distance, dot, norm, random_params};
 use sim_math::{
     glam::DVec3,
     small::SymmetricEigen,
     spatial::{Force, Motion},
-    testkit::SplitMix64,
+    testkit::{SplitMix64, soak},
 };
 use sim_traits::{ColumnsMut, DynamicsError, Entry, PartId, Scratch, VelocitySystem};
 use std::sync::Arc;
@@ -31,9 +31,9 @@ fn random_force(random: &mut SplitMix64) -> Force {
 
 // proves: MIR-69, MIR-70, MIR-72, ARN-35, ARN-39, ARN-38
 #[test]
-fn delassus_is_j_m_inverse_jt() {
-    let mut random = SplitMix64(21);
-    for _ in 0..soak(1000) {
+fn soak_delassus_is_j_m_inverse_jt() {
+    let mut random = soak::random(21);
+    for _ in 0..soak::cases(10_000) {
         let params = random_params(&mut random);
         let (model, state, mut ws) = case(&mut random, params);
         let (nv, n) = (model.v_len(), model.link_count());
@@ -366,4 +366,95 @@ fn impulses_need_a_factorisation_at_this_configuration() {
     assert_eq!(apply_impulses(&model, &mut ws, &[], &[], &mut dv), Err(DynamicsError::NotPrepared));
     let mut other = Workspace::new(&model);
     assert!(factorize(&model, &state.q[1..], &mut other).is_err());
+}
+
+// proves: FON-71, ARN-37
+#[test]
+fn contact_matrix_of_a_free_body_is_the_closed_form() {
+    let mut random = SplitMix64(30);
+    for _ in 0..200 {
+        let (mass, com, inertia) = articulated_featherstone::testkit::random_inertia(&mut random);
+        let model = ModelBuilder::new()
+            .link(Link::new("root", Joint::Free).mass(mass, com, inertia))
+            .build()
+            .unwrap();
+        let mut ws = Workspace::new(&model);
+        factorize(&model, &State::new(&model).q, &mut ws).unwrap();
+        let r = random.vec3(1.0);
+        let k = contact_matrix(&model, &ws, 0, DVec3::AXES.map(|e| Force::at_offset(r, e))).unwrap();
+        // (1/m) 1 - r~ I^-1 r~ with r from the centre of mass.
+        let arm = r - com;
+        let tensor = inertia.to_mat3();
+        for e in DVec3::AXES {
+            let expected = e / mass + (tensor.inverse() * arm.cross(e)).cross(arm);
+            assert!((k.to_mat3() * e - expected).length() < 1e-10 * (1.0 + expected.length()));
+        }
+    }
+}
+
+// proves: FON-71, ARN-37
+#[test]
+fn relative_velocity_changes_by_the_contact_matrix_times_the_impulse() {
+    let mut random = SplitMix64(31);
+    for round in 0..300 {
+        // Two links of one tree (four terms), or of two trees (two), touching at one point of the world.
+        let params = random_params(&mut random);
+        let trees: Vec<(Model, State, Workspace)> = (0..2).map(|_| case(&mut random, params)).collect();
+        let same = round % 2 == 0;
+        let (point, p) = (random.vec3(1.0), random.vec3(1.0));
+        let places = [0, usize::from(!same)];
+        let links = places.map(|t| random.below(trees[t].0.link_count()) as u32);
+        let mut a = [[0.0; 3]; 3];
+        let mut change = [DVec3::ZERO; 2];
+        for t in 0..2 {
+            let (model, state, mut ws) = trees[t].clone();
+            compute_velocities(&model, &state, &mut ws).unwrap();
+            let poses = ws.world_from_links().to_vec();
+            let mine: Vec<(u32, f64)> =
+                (0..2).filter(|s| places[*s] == t).map(|s| (links[s], [1.0, -1.0][s])).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let at = |link: u32, f: DVec3| poses[link as usize].inverse_force(Force::at_offset(point, f));
+            let entries: Vec<LinkImpulse> = DVec3::AXES
+                .iter()
+                .enumerate()
+                .flat_map(|(row, e)| {
+                    mine.iter().map(move |(link, sign)| (row, *link, *e * *sign)).collect::<Vec<_>>()
+                })
+                .map(|(row, link, f)| LinkImpulse { row: row as u32, link, impulse: at(link, f) })
+                .collect();
+            factorize(&model, &state.q, &mut ws).unwrap();
+            let (mut u, mut w) = (vec![0.0; 3 * model.v_len()], [0.0; 9]);
+            delassus(&model, &ws, &entries, 3, &mut u, &mut w).unwrap();
+            for (k, x) in w.iter().enumerate() {
+                a[k / 3][k % 3] += x;
+            }
+            let pushes: Vec<LinkImpulse> = mine
+                .iter()
+                .map(|(link, sign)| LinkImpulse { row: 0, link: *link, impulse: at(*link, p * *sign) })
+                .collect();
+            let mut dv = vec![0.0; model.v_len()];
+            apply_impulses(&model, &mut ws, &pushes, &[], &mut dv).unwrap();
+            let mut moved = state.clone();
+            moved.v.iter_mut().zip(&dv).for_each(|(v, d)| *v += d);
+            let mut at_point = |s: &State| {
+                compute_velocities(&model, s, &mut ws).unwrap();
+                mine.iter()
+                    .map(|(link, sign)| {
+                        let world = poses[*link as usize].motion(ws.velocities()[*link as usize]);
+                        world.velocity_at(point) * *sign
+                    })
+                    .sum::<DVec3>()
+            };
+            change[t] = at_point(&moved) - at_point(&state);
+        }
+        let got = change[0] + change[1];
+        let expected = DVec3::from_array(a.map(|row| DVec3::from_array(row).dot(p)));
+        let size = 1.0 + a.as_flattened().iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        assert!((got - expected).length() < 1e-10 * size, "{:e}", (got - expected).length());
+        // Symmetric, and a push does not do negative work.
+        assert!((0..3).all(|r| (0..3).all(|c| (a[r][c] - a[c][r]).abs() < 1e-11 * size)));
+        assert!(p.dot(expected) > -1e-11 * size);
+    }
 }

@@ -12,15 +12,17 @@ mod common;
 use articulated_featherstone::{
     Joint, Link, ModelBuilder, State, Workspace, body_jacobian, center_of_mass, centroidal_matrix,
     compute_accelerations, compute_poses, compute_velocities, crba, difference, integrate, kinetic_energy,
-    momentum_about, point_jacobian, position_rate, testkit::random_numbers, world_jacobian,
+    momentum_about, point_jacobian, position_rate,
+    testkit::{TreeParams, random_numbers},
+    world_jacobian,
 };
-use common::{case, dense_mul, distance, dot, norm, random_params, soak};
+use common::{case, dense_mul, distance, dot, norm, random_params};
 use sim_math::{
     Pose, Sym3,
     glam::DVec3,
     rotation::quat_exp,
     spatial::{Motion, SpatialTransform},
-    testkit::SplitMix64,
+    testkit::{SplitMix64, soak},
 };
 
 /// The state after `dt` of constant joint and base acceleration, to second order.
@@ -46,9 +48,9 @@ fn moved(model: &articulated_featherstone::Model, state: &State, qdd: &[f64], dt
 
 // proves: MIR-57, ARN-15, ARN-26, MIR-59
 #[test]
-fn velocities_and_accelerations_are_derivatives() {
-    let mut random = SplitMix64(11);
-    for _ in 0..soak(300) {
+fn soak_velocities_and_accelerations_are_derivatives() {
+    let mut random = soak::random(11);
+    for _ in 0..soak::cases(300) {
         let params = random_params(&mut random);
         let (model, state, mut ws) = case(&mut random, params);
         let qdd = random_numbers(&mut random, model.v_len());
@@ -174,10 +176,7 @@ fn difference_undoes_integrate_and_rate_is_its_derivative() {
 fn accelerations_do_not_depend_on_where_the_world_origin_is() {
     let mut random = SplitMix64(15);
     for _ in 0..300 {
-        let params = articulated_featherstone::testkit::TreeParams {
-            moving_base: false,
-            ..random_params(&mut random)
-        };
+        let params = TreeParams { moving_base: false, ..random_params(&mut random) };
         let (model, mut state, mut ws) = case(&mut random, params);
         let tau = random_numbers(&mut random, model.v_len());
         articulated_featherstone::aba(&model, &state, &tau, &[], &mut ws).unwrap();
@@ -231,6 +230,44 @@ fn parents_come_before_children_and_subtrees_are_contiguous() {
                 }
                 assert_eq!(at.is_some(), model.is_ancestor(i, j));
             }
+        }
+    }
+}
+
+// proves: MIR-64
+#[test]
+fn exported_accelerations_predict_where_links_go() {
+    let mut random = SplitMix64(17);
+    for _ in 0..100 {
+        let params = TreeParams { moving_base: false, ..random_params(&mut random) };
+        let (model, mut state, mut ws) = case(&mut random, params);
+        // Held for the step, so that the motion is smooth and its third derivative bounded.
+        let qdd = random_numbers(&mut random, model.v_len());
+        compute_accelerations(&model, &state, &qdd, &mut ws).unwrap();
+        let link = random.below(model.link_count());
+        let pose = ws.world_from_links()[link];
+        let (v, a) = (ws.velocities()[link], ws.acceleration_in_space(&model, link as u32).unwrap());
+        let p = pose.translation;
+        let velocity = pose.rotation * v.linear;
+        let acceleration = pose.rotation * (a.linear + v.angular.cross(v.linear));
+        let start = state.clone();
+        let mut after = |dt: f64| {
+            // q at v dt + qdd dt^2 / 2: right to third order on every joint.
+            let mean: Vec<f64> = start.v.iter().zip(&qdd).map(|(v, a)| v + 0.5 * dt * a).collect();
+            state.q.copy_from_slice(&start.q);
+            integrate(&model, &mut state.q, &mean, dt).unwrap();
+            compute_poses(&model, &state, &mut ws).unwrap();
+            ws.world_from_links()[link].translation
+        };
+        let mut error = |dt: f64| (after(dt) - (p + velocity * dt + acceleration * (0.5 * dt * dt))).length();
+        let (coarse, fine) = (error(2e-2), error(1e-2));
+        assert!(fine <= coarse / 6.0 + 1e-12 * (1.0 + p.length()), "{coarse:e} {fine:e}: not of third order");
+        // The padded box of a link holds its origin during the step, which is what the broad phase asks.
+        let dt = 5e-3;
+        let swept = sim_math::swept::link_box(p, velocity, acceleration, dt, 1e-3).unwrap();
+        for k in 0..=4 {
+            let x = after(dt * f64::from(k) / 4.0);
+            assert!(swept.min.cmple(x).all() && swept.max.cmpge(x).all());
         }
     }
 }

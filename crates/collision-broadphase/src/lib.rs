@@ -67,6 +67,7 @@ pub use dynamic_tree::DynamicTree;
 pub use filter::{BodyPart, LimbFilter};
 pub use hierarchical_hash::{
     CoherentHash, CoherentHashParams, CoherentHashReport, Levels, LevelsError, PlainHash, PlainHashParams,
+    PlainHashReport,
 };
 pub use sweep_and_prune::{SweepAndPrune, SweepAndPruneReport};
 

@@ -116,6 +116,8 @@ pub struct SweepAndPrune {
     pairs: Pairs,
     slots: Vec<u32>,
     dead: Vec<u32>,
+    /// Boxes that a sweep is inside of.
+    open: Vec<u32>,
     fresh: usize,
     dirty: bool,
     report: SweepAndPruneReport,
@@ -203,7 +205,7 @@ impl SweepAndPrune {
                     .then(a.slot().cmp(&b.slot()))
             });
         }
-        let Self { proxies, axes, pairs, .. } = self;
+        let Self { proxies, axes, pairs, open, .. } = self;
         let mut i = 0;
         while let Some(&(a, b)) = pairs.list.get(i) {
             if proxies.overlap(a, b) {
@@ -212,7 +214,7 @@ impl SweepAndPrune {
                 pairs.take(a, b, proxies);
             }
         }
-        let mut open: Vec<u32> = Vec::new();
+        open.clear();
         for end in &axes[0] {
             let slot = end.slot();
             if end.is_upper() {
@@ -221,7 +223,7 @@ impl SweepAndPrune {
                 }
                 continue;
             }
-            for &other in &open {
+            for &other in open.iter() {
                 if proxies.may_pair(slot, other) && proxies.overlap(slot, other) {
                     pairs.add(slot, other, proxies);
                 }
@@ -284,12 +286,13 @@ impl BroadPhase for SweepAndPrune {
         log.report(out, |begun| begun.extend(list.iter().map(|&(a, b)| self.proxies.pair(a, b))));
     }
 
-    /// Looks at every box.
+    /// Looks at every box: ends are sorted at the next list only, and even sorted ends say where boxes begin, not which
+    /// long one still lasts; half of all would have to be looked at on average.
     fn visit_box(&self, aabb: &Aabb, visit: &mut dyn FnMut(ProxyId) -> ControlFlow<()>) {
         scan_box(&self.proxies, aabb, visit);
     }
 
-    /// Looks at every box.
+    /// Looks at every box, for the same reason.
     fn visit_ray(&self, ray: &Ray, visit: &mut dyn FnMut(ProxyId) -> f64) {
         scan_ray(&self.proxies, ray, visit);
     }

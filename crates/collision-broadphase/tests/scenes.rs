@@ -155,6 +155,61 @@ fn all_equal_brute_force_on_moving_scenes() {
     }
 }
 
+/// A find that is spread over steps, with boxes coming, going, stopping and turning in each of them.
+#[test]
+fn finds_in_pieces_agree_with_brute_force() {
+    for seed in 0..6 {
+        let mut random = SplitMix64(seed);
+        let (mut spread, mut brute) = (ColumnSweep::default(), BruteForce::default());
+        let mut live: Vec<(ProxyId, ProxyKind, Aabb, DVec3)> = Vec::new();
+        let mut next = 0;
+        for step in 0..400 {
+            while live.len() < 300 {
+                let kind = if random.below(6) == 0 { ProxyKind::Fixed } else { ProxyKind::Moving };
+                let aabb = Aabb::from_center_half_extents(random.vec3(9.0), random.vec3(0.8));
+                for broad in [&mut spread as &mut dyn BroadPhase, &mut brute] {
+                    broad.insert(ProxyId(next), kind, &aabb).unwrap();
+                }
+                live.push((ProxyId(next), kind, aabb, random.vec3(0.05)));
+                next += 1;
+            }
+            if random.below(2) == 0 {
+                let (id, ..) = live.swap_remove(random.below(live.len()));
+                for broad in [&mut spread as &mut dyn BroadPhase, &mut brute] {
+                    broad.remove(id).unwrap();
+                }
+            }
+            let (mut ids, mut boxes) = (Vec::new(), Vec::new());
+            for (id, kind, aabb, velocity) in &mut live {
+                if *kind == ProxyKind::Fixed && random.below(400) != 0 {
+                    continue;
+                }
+                match random.below(200) {
+                    0 => *velocity = random.vec3(0.05),
+                    1 => continue,
+                    _ => {}
+                }
+                if aabb.center().abs().max_element() > 9.0 {
+                    *velocity = -0.05 * aabb.center().normalize();
+                }
+                *aabb = Aabb { min: aabb.min + *velocity, max: aabb.max + *velocity };
+                ids.push(*id);
+                boxes.push(*aabb);
+            }
+            let mut lists = [Vec::new(), Vec::new()];
+            for (broad, list) in [&mut spread as &mut dyn BroadPhase, &mut brute].into_iter().zip(&mut lists)
+            {
+                broad.update(&ids, &boxes).unwrap();
+                broad.pairs(list);
+                list.sort_unstable();
+            }
+            assert_eq!(lists[0], lists[1], "seed {seed}, step {step}");
+        }
+        let spread = spread.report();
+        assert!(spread.finds < 100 && spread.looks > 1000, "{spread:?}");
+    }
+}
+
 #[test]
 fn far_away_and_across_zero_nothing_is_lost() {
     for far in [0.0, 1e6, -1e9] {

@@ -1,15 +1,27 @@
 //! Long random scripts: add, remove and move for a long time, compare with brute force now and then, and end with
-//! nothing left. `TUMBLESTONE_SOAK` multiplies the number of updates; 100 makes it the million of a release.
+//! nothing left. `TUMBLESTONE_SOAK` multiplies the number of updates, 100 makes it a million of each kind with a thousand
+//! boxes; `TUMBLESTONE_SEED` draws other boxes.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, SweepAndPrune};
-use sim_math::{Aabb, glam::DVec3};
-use sim_traits::{BroadPhase, Pair, PairChanges, ProxyId, ProxyKind, testkit::SplitMix64};
+use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune};
+use sim_math::{
+    Aabb,
+    glam::DVec3,
+    testkit::{
+        SplitMix64,
+        soak::{cases, random},
+    },
+};
+use sim_traits::{BroadPhase, Pair, PairChanges, ProxyId, ProxyKind};
 use std::collections::BTreeSet;
 
-fn soak_factor() -> u64 {
-    std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
+/// Updates with a thousand boxes: a thousand in CI, a million in a full soak (a hundred times CI's cases).
+fn updates() -> u64 {
+    match cases(1000) {
+        100_000.. => 1_000_000,
+        some => some,
+    }
 }
 
 struct World {
@@ -21,12 +33,8 @@ struct World {
 
 impl World {
     fn new(n: usize, seed: u64) -> Self {
-        let mut world = Self {
-            random: SplitMix64(seed),
-            live: Vec::new(),
-            next: 0,
-            side: 2.2 * (n as f64).cbrt_in_test(),
-        };
+        let mut world =
+            Self { random: random(seed), live: Vec::new(), next: 0, side: 2.2 * (n as f64).cbrt_in_test() };
         for _ in 0..n {
             world.add();
         }
@@ -123,25 +131,30 @@ fn soak<B: BroadPhase>(mut broad: B, n: usize, updates: u64, sample: u64) -> B {
 
 #[test]
 fn soak_column_sweep() {
-    let broad = soak(ColumnSweep::default(), 1000, 2000 * soak_factor(), 50);
+    let broad = soak(ColumnSweep::default(), 1000, updates(), 50);
     assert_eq!(broad.report().pairs, 0);
 }
 
 #[test]
 fn soak_coherent_hash() {
-    let broad = soak(CoherentHash::default(), 1000, 1500 * soak_factor(), 50);
+    let broad = soak(CoherentHash::default(), 1000, updates(), 50);
     let report = broad.report();
     assert_eq!((report.active_pairs, report.tiles, report.labels, report.all_over), (0, 0, 0, 0));
 }
 
 #[test]
+fn soak_plain_hash() {
+    soak(PlainHash::default(), 1000, updates(), 50);
+}
+
+#[test]
 fn soak_dynamic_tree() {
-    soak(DynamicTree::default(), 1000, 200 * soak_factor(), 50);
+    soak(DynamicTree::default(), 1000, updates(), 50);
 }
 
 #[test]
 fn soak_sweep_and_prune() {
-    let broad = soak(SweepAndPrune::default(), 1000, 200 * soak_factor(), 50);
+    let broad = soak(SweepAndPrune::default(), 1000, updates(), 50);
     assert_eq!(broad.report().pairs, 0);
 }
 
@@ -149,7 +162,8 @@ fn soak_sweep_and_prune() {
 #[test]
 fn soak_small_worlds_for_long() {
     for n in [1, 7, 40] {
-        soak(ColumnSweep::default(), n, 8000 * soak_factor(), 7);
-        soak(CoherentHash::default(), n, 8000 * soak_factor(), 7);
+        soak(ColumnSweep::default(), n, cases(8000), 7);
+        soak(CoherentHash::default(), n, cases(8000), 7);
+        soak(PlainHash::default(), n, cases(800), 7);
     }
 }

@@ -2,12 +2,13 @@
 
 use crate::{
     Polyhedron, brute_force, gjk, lin_canny,
-    manifold::{Patch, moved, patch_manifold},
+    manifold::{Patch, facing, moved, patch_manifold, sized_manifold},
     pairs,
     relative::Frame,
-    vclip,
+    vclip::{self, Contact},
+    witness,
 };
-use sim_math::Pose;
+use sim_math::{Pose, glam::DVec3};
 use sim_traits::{Chain, FeatureId, Manifold, NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape};
 
 /// V-Clip for two polyhedra, with depth from separating axes or EPA.
@@ -30,10 +31,11 @@ pub struct Analytic;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BruteForce;
 
-/// What most worlds want: closed forms first, V-Clip for polyhedra, GJK and EPA for the rest.
+/// What most worlds want: closed forms first, V-Clip for polyhedra, GJK and EPA for other convex shapes, the parts of
+/// compounds, meshes and height fields.
 #[must_use]
 pub fn default_chain() -> Chain {
-    Chain::new(vec![Box::new(Analytic), Box::new(VClip), Box::new(Gjk)])
+    Chain::new(vec![Box::new(Analytic), Box::new(VClip), Box::new(Gjk), Box::new(crate::Composite)])
 }
 
 /// The polyhedron inside a shape, if it is one.
@@ -62,9 +64,39 @@ fn polyhedra_manifold(
     margin: f64,
 ) -> Manifold {
     let frame = Frame::from_pose(a_from_b);
-    let patch_a = Patch::facing(a, -closest.normal, features[0]);
-    let patch_b = moved(&Patch::facing(b, frame.back(closest.normal), features[1]), &frame);
-    patch_manifold(&patch_a, &patch_b, closest, features, margin, a.extent() + b.extent())
+    let face_a = facing(a, -closest.normal, features[0]);
+    let face_b = facing(b, frame.back(closest.normal), features[1]);
+    let faces = Faces { a, b, frame, face_a, face_b };
+    // Triangles and quads are what most polyhedra have; large arrays cost more to clear than to use.
+    match a.sides(face_a).len().max(b.sides(face_b).len()) {
+        0..=4 => faces.manifold::<4, 8, 10>(closest, features, margin),
+        5..=8 => faces.manifold::<8, 16, 18>(closest, features, margin),
+        _ => faces.manifold::<32, 64, 66>(closest, features, margin),
+    }
+}
+
+/// The two faces that face each other.
+struct Faces<'a> {
+    a: &'a Polyhedron,
+    b: &'a Polyhedron,
+    frame: Frame,
+    face_a: u32,
+    face_b: u32,
+}
+
+impl Faces<'_> {
+    #[inline(never)]
+    fn manifold<const N: usize, const C: usize, const R: usize>(
+        &self,
+        closest: &Separation,
+        features: [FeatureId; 2],
+        margin: f64,
+    ) -> Manifold {
+        let patch_a = Patch::<N>::of_face(self.a, self.face_a);
+        let patch_b = Patch::<N>::of_face_in(self.b, self.face_b, &self.frame);
+        let scale = self.a.extent() + self.b.extent();
+        sized_manifold::<N, C, R>(&patch_a, &patch_b, closest, features, margin, scale)
+    }
 }
 
 impl NarrowPhase for VClip {
@@ -89,9 +121,29 @@ impl NarrowPhase for VClip {
         out: &mut Vec<Manifold>,
     ) -> Result<(), NarrowPhaseError> {
         let (p, q) = both(a, b)?;
-        let closest = vclip::vclip(p, q, a_from_b, cache)?;
-        if closest.separation.distance <= margin {
-            out.push(polyhedra_manifold(p, q, a_from_b, &closest.separation, closest.features, margin));
+        let (closest, features) = match vclip::contact(p, q, a_from_b, cache)? {
+            (Contact::Apart(closest), walk) => (closest, walk.features),
+            (Contact::Deep(closest), _) => (closest, [FeatureId::NONE; 2]),
+            (Contact::Axis(axis), _) if axis.separation > margin => return Ok(()),
+            (Contact::Axis(axis), _) => {
+                // The clipped faces hold the deepest point nearly always, so it is not looked for before.
+                let unknown = Separation {
+                    distance: f64::INFINITY,
+                    normal: axis.normal,
+                    point_a: DVec3::ZERO,
+                    point_b: DVec3::ZERO,
+                };
+                let found = polyhedra_manifold(p, q, a_from_b, &unknown, axis.axis.features(), margin);
+                let enough = axis.separation + 1e-9 * (p.extent() + q.extent());
+                if found.deepest().is_some_and(|point| point.separation <= enough) {
+                    out.push(found);
+                    return Ok(());
+                }
+                witness::penetration(p, q, &Frame::from_pose(a_from_b), &axis)
+            }
+        };
+        if closest.distance <= margin {
+            out.push(polyhedra_manifold(p, q, a_from_b, &closest, features, margin));
         }
         Ok(())
     }
@@ -249,7 +301,7 @@ impl NarrowPhase for Analytic {
 }
 
 /// The manifold seen from the other shape: `a_from_b` maps the frame it is in (B's) to A's.
-fn flipped(manifold: &Manifold, a_from_b: &Pose) -> Manifold {
+pub(crate) fn flipped(manifold: &Manifold, a_from_b: &Pose) -> Manifold {
     let mut other = Manifold::new(-a_from_b.transform_vector(manifold.normal));
     other.pieces = [manifold.pieces[1], manifold.pieces[0]];
     for p in manifold.points() {

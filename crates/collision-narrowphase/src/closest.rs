@@ -17,7 +17,8 @@
 //! Some 40 flops.
 //!
 //! # Numerics
-//! Parallel segments give the middle of their overlap. The result is never worse than the four end points'.
+//! Parallel segments give the middle of their overlap. The result is never worse than the four end points'. Of pairs whose
+//! distances are equal but for rounding, the one that is normal to both segments counts.
 //!
 //! # Failure
 //! None; a segment of zero length is a point.
@@ -44,9 +45,17 @@ pub(crate) fn segment_segment(p0: DVec3, p1: DVec3, q0: DVec3, q1: DVec3) -> (DV
     let cross = d1.cross(d2);
     let denominator = cross.length_squared();
     let mut best = (p0, q0, f64::INFINITY);
+    // How far two points are from being each other's feet.
+    let beside = |x: DVec3, y: DVec3| {
+        let (foot_p, foot_q) = (p0 + point_segment(y, p0, p1) * d1, q0 + point_segment(x, q0, q1) * d2);
+        (x - foot_p).length() + (y - foot_q).length()
+    };
     let mut consider = |x: DVec3, y: DVec3| {
         let squared = (x - y).length_squared();
-        if squared < best.2 {
+        // A square does not see what lies beside the foot by 1e-8 of the distance.
+        let same = (squared - best.2).abs() <= 1e-14 * squared;
+        let nearer = if same { beside(x, y) < beside(best.0, best.1) } else { squared < best.2 };
+        if nearer {
             best = (x, y, squared);
         }
     };

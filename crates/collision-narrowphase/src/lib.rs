@@ -1,4 +1,5 @@
-//! Distance, depth and contacts of convex shapes, by several algorithms that agree.
+//! Distance, depth and contacts: convex shapes by several algorithms that agree, and compounds, meshes and height fields
+//! made of convex parts.
 //!
 //! ```
 //! use collision_narrowphase::{Polyhedron, vclip::vclip};
@@ -28,15 +29,22 @@
 //! | [`pairs`] | closed forms |
 //! | [`shapes`] | frustum, cone, ellipsoid, rounded shapes |
 //! | [`tracking`] | is an old contact still one? |
-//! | [`ray`] | ray casts |
+//! | [`ray`], [`contain`] | ray casts and containment for every shape |
+//! | [`compound`] | bodies of convex pieces in a tree of hulls; making them from simple parts |
+//! | [`mesh`], [`height_field`] | triangles: checks, repair, rays, closest points, contact |
+//! | [`cast`] | time of impact and shape casts under given motions |
+//! | [`decompose`] | convex pieces that cover a mesh |
+//! | [`curved`] | smooth bodies: a mesh is tracked, a root finder ends on the surface |
+//! | [`rolling`] | contact of smooth bodies with planes and how it wanders |
+//! | [`fn@reduce`] | contacts of many parts to few |
 //!
 //! Use it alone by calling the functions; swap algorithms by boxing the adapters [`VClip`], [`LinCanny`], [`Gjk`],
-//! [`Analytic`] and [`BruteForce`], which implement `sim_traits::NarrowPhase`; [`default_chain`] combines them.
+//! [`Analytic`], [`BruteForce`] and [`Composite`], which implement `sim_traits::NarrowPhase`; [`default_chain`] combines them.
 //!
 //! # Conventions
 //!
 //! SI units. Results are in A's frame; the normal is a unit vector from B to A; separations are negative in overlap.
-//! No query allocates (`NarrowPhase::manifolds` grows the caller's vector only).
+//! No query allocates (`NarrowPhase::manifolds` grows the caller's vector only); building shapes does.
 //!
 //! # Features
 //!
@@ -47,31 +55,46 @@
 //!
 //! # What it does not do
 //!
-//! No compounds, no meshes, no time of impact; no broad phase.
+//! No contact between two meshes; no soft shapes; no broad phase.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
 mod adapter;
 mod closest;
+mod composite;
+mod convex;
+pub mod curved;
 mod error;
 mod manifold;
+mod sharpen;
+mod surface;
 mod witness;
 
 pub mod brute_force;
+pub mod cast;
+pub mod compound;
+pub mod contain;
+pub mod decompose;
 pub mod gjk;
+pub mod height_field;
 pub mod lin_canny;
+pub mod mesh;
 pub mod pairs;
 pub mod polyhedron;
 pub mod ray;
+mod reduce;
 pub mod relative;
+pub mod rolling;
 pub mod sat;
 pub mod shapes;
 pub mod tracking;
 pub mod vclip;
 
 pub use adapter::{Analytic, BruteForce, Gjk, LinCanny, VClip, as_polyhedron, default_chain};
+pub use composite::{Composite, intersects};
 pub use error::PolyhedronError;
 pub use polyhedron::Polyhedron;
+pub use reduce::reduce;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

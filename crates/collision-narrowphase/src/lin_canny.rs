@@ -18,8 +18,10 @@
 //! As V-Clip when coherent, somewhat more per state: closest points are computed before every test.
 //!
 //! # Numerics
-//! Regions are flared by 1e-13 of the scale. The walk has no notion of depth; features that cross, or a walk
-//! that does not end, count as doubt, which separating axes settle.
+//! Regions are flared by 1e-13 of the scale. The walk has no notion of depth: a vertex inside or an edge through a face
+//! ends it. A walk that does not end, or whose answer does not leave the gap free, starts again from other features and
+//! with narrower flares, up to five times; what is then still open, separating axes and at last all pairs of
+//! features settle (one disjoint hostile pair in thousands).
 //!
 //! # Failure
 //! `Overlapping` when the shapes overlap or touch, `NonFinitePose`.
@@ -32,6 +34,7 @@ use crate::{
     closest::{point_segment, segment_segment},
     relative::Frame,
     sat,
+    sharpen::sharpen_polyhedra,
     vclip::Closest,
 };
 use sim_math::{Pose, glam::DVec3};
@@ -40,7 +43,9 @@ use sim_traits::{FeatureId, NarrowPhaseError, PairCache, Separation};
 enum Move {
     To(FeatureId, FeatureId),
     Done(DVec3, DVec3),
-    /// The walk cannot go on: overlap, or a case that exact arithmetic excludes.
+    /// One shape reaches into the other, beyond rounding.
+    Overlap,
+    /// The walk cannot go on: touching, or a case that exact arithmetic excludes.
     Doubt,
 }
 
@@ -60,35 +65,63 @@ pub fn lin_canny(
     }
     let frame = Frame::from_pose(a_from_b);
     let size = a.extent() + b.extent();
-    let walk = Walk { a, b, frame, flare: 1e-13 * (size + frame.translation.length()) };
-    let mut features = walk.start(cache.features);
-    let count = |p: &Polyhedron| p.vertices().len() + p.edges().len() + p.faces().len();
-    let limit = 4 * (count(a) + count(b)) as u32;
-    let mut iterations = 0;
-    let found = loop {
-        iterations += 1;
-        match walk.state(features) {
-            Move::To(fa, fb) if iterations < limit => features = [fa, fb],
-            Move::Done(p, q) => break Some((p, q)),
-            _ => break None,
+    let flare = 1e-13 * (size + frame.translation.length());
+    let mut walk = Walk { a, b, frame, flare };
+    let (mut iterations, mut remedies) = (0, 0);
+    let mut way = frame.point(b.center()) - a.center();
+    for attempt in 0..ATTEMPTS {
+        let features = if attempt == 0 { walk.start(cache.features, way) } else { walk.facing(way) };
+        match walk.run(features, &mut iterations) {
+            End::Apart(p, q, features) => {
+                let distance = (p - q).length();
+                let rough = Separation { distance, normal: (p - q) / distance, point_a: p, point_b: q };
+                if distance > 1e-10 * size {
+                    // Flaring could hide an overlap, and the points of nearly parallel edges blur the normal: the gap is measured.
+                    let tolerance = 1e-11 * size;
+                    let (separation, gap) = sharpen_polyhedra(a, b, &frame, &rough, tolerance);
+                    if gap >= distance - tolerance {
+                        cache.features = features;
+                        return Ok(Closest { separation, features, iterations, remedies, searches: 0 });
+                    }
+                    way = -separation.normal;
+                }
+            }
+            End::Overlap => return Err(NarrowPhaseError::Overlapping { a: name, b: name }),
+            // From elsewhere: first from the line of centres, then from the other side, then along the axes.
+            End::Lost => {
+                way = if attempt == 1 {
+                    -way
+                } else {
+                    [way, DVec3::X, DVec3::Y, DVec3::Z][attempt as usize % 4]
+                }
+            }
         }
-    };
-    if let Some((p, q)) = found {
-        let distance = (p - q).length();
-        let normal = (p - q) / distance;
-        // Flaring could hide an overlap, and the points of nearly parallel edges blur the normal: the gap is measured.
-        if distance > 1e-10 * size && sat::gap_along(a, b, &frame, -normal) > distance - 1e-11 * size {
-            cache.features = features;
-            let separation = Separation { distance, normal, point_a: p, point_b: q };
-            return Ok(Closest { separation, features, iterations, remedies: 0 });
-        }
+        remedies += 1;
+        // Regions that overlap less, then not at all: what one width hides another shows.
+        walk.flare *= 0.1;
+    }
+    if sat::sat(a, b, &frame).separation <= 1e-10 * size {
+        return Err(NarrowPhaseError::Overlapping { a: name, b: name });
     }
     let (separation, features) = brute_force::brute_force(a, b, &frame);
     if separation.distance <= 1e-10 * size {
         return Err(NarrowPhaseError::Overlapping { a: name, b: name });
     }
     cache.features = features;
-    Ok(Closest { separation, features, iterations, remedies: 1 })
+    Ok(Closest { separation, features, iterations, remedies, searches: 1 })
+}
+
+/// Walks from different features before every pair is tried.
+const ATTEMPTS: u32 = 6;
+
+/// How a walk ends.
+enum End {
+    /// At these points of these features.
+    Apart(DVec3, DVec3, [FeatureId; 2]),
+    /// A vertex inside, or an edge through a face.
+    Overlap,
+    /// In circles, or at features that exact arithmetic excludes.
+    Lost,
 }
 
 struct Walk<'a> {
@@ -99,19 +132,37 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn start(&self, cached: [FeatureId; 2]) -> [FeatureId; 2] {
+    fn start(&self, cached: [FeatureId; 2], way: DVec3) -> [FeatureId; 2] {
         let valid = |p: &Polyhedron, f: FeatureId| {
             let count = [p.vertices().len(), p.edges().len(), p.faces().len()];
             f.dimension().is_some_and(|d| (f.index() as usize) < count[d as usize])
         };
-        if valid(self.a, cached[0]) && valid(self.b, cached[1]) {
-            return cached;
-        }
-        let direction = self.frame.point(self.b.center()) - self.a.center();
+        // Two faces are no state of the walk.
+        let faces = cached.iter().all(|f| f.dimension() == Some(2));
+        if !faces && valid(self.a, cached[0]) && valid(self.b, cached[1]) { cached } else { self.facing(way) }
+    }
+
+    /// The vertices farthest along a direction from A to B, and back.
+    fn facing(&self, way: DVec3) -> [FeatureId; 2] {
         [
-            FeatureId::vertex(self.a.support_vertex(direction)),
-            FeatureId::vertex(self.b.support_vertex(self.frame.back(-direction))),
+            FeatureId::vertex(self.a.support_vertex(way)),
+            FeatureId::vertex(self.b.support_vertex(self.frame.back(-way))),
         ]
+    }
+
+    /// From these features to the end.
+    fn run(&self, mut features: [FeatureId; 2], iterations: &mut u32) -> End {
+        let count = |p: &Polyhedron| p.vertices().len() + p.edges().len() + p.faces().len();
+        for _ in 0..2 * (count(self.a) + count(self.b)) {
+            *iterations += 1;
+            match self.state(features) {
+                Move::To(fa, fb) => features = [fa, fb],
+                Move::Done(p, q) => return End::Apart(p, q, features),
+                Move::Overlap => return End::Overlap,
+                Move::Doubt => return End::Lost,
+            }
+        }
+        End::Lost
     }
 
     /// Every state works in the frame of the higher feature; `flip` tells that this is A's.
@@ -126,7 +177,7 @@ impl Walk<'_> {
             (Some(0), Some(1)) => self.vertex_edge(p, q, q_from_p, i, j),
             (Some(0), Some(2)) => self.vertex_face(p, q, q_from_p, i, j),
             (Some(1), Some(1)) => self.edge_edge(p, q, q_from_p, i, j),
-            (Some(1), Some(2)) => edge_face(p, q, q_from_p, i, j),
+            (Some(1), Some(2)) => edge_face(p, q, q_from_p, i, j, self.flare),
             _ => Move::Doubt,
         };
         match found {
@@ -209,6 +260,7 @@ impl Walk<'_> {
                 Some((f, plane)) if plane.height(x) > 0.0 => {
                     Move::To(FeatureId::vertex(i), FeatureId::face(f as u32))
                 }
+                Some((_, plane)) if plane.height(x) < -self.flare => Move::Overlap,
                 _ => Move::Doubt,
             };
         }
@@ -258,7 +310,7 @@ impl Walk<'_> {
 }
 
 /// Edge against face: to the lower end if it is above the face, else to the side that cuts the edge there.
-fn edge_face(p: &Polyhedron, q: &Polyhedron, to_q: &Frame, i: u32, j: u32) -> Move {
+fn edge_face(p: &Polyhedron, q: &Polyhedron, to_q: &Frame, i: u32, j: u32, flare: f64) -> Move {
     let ends = p.edges()[i as usize].ends;
     let [t, h] = ends.map(|v| to_q.point(p.position(v)));
     let plane = &q.faces()[j as usize];
@@ -291,7 +343,8 @@ fn edge_face(p: &Polyhedron, q: &Polyhedron, to_q: &Frame, i: u32, j: u32) -> Mo
     let height = |l: f64| plane.height(t) + l * (plane.height(h) - plane.height(t));
     let (first, last) = (height(low.0), height(high.0));
     if first * last <= 0.0 {
-        return Move::Doubt;
+        // Through the face, or along it.
+        return if first.abs().min(last.abs()) > flare { Move::Overlap } else { Move::Doubt };
     }
     let (by, end) = if first.abs() <= last.abs() { (low.1, ends[0]) } else { (high.1, ends[1]) };
     match by {

@@ -1,4 +1,4 @@
-//! Ray casts against convex shapes.
+//! Ray casts: convex shapes by planes or by advancing, compounds by their pieces, meshes and height fields by their own.
 //!
 //! # Reference
 //! Polyhedra: Haines 1991 (planes). Anything else: conservative advancement along separating planes, as in van den
@@ -30,12 +30,15 @@
 
 use crate::{
     adapter::as_polyhedron,
+    compound::Compound,
     gjk::{Core, Cores},
+    height_field::HeightField,
+    mesh::{MeshHit, TriMesh},
     polyhedron::Polyhedron,
     relative::Frame,
 };
 use sim_math::glam::{DMat3, DVec3};
-use sim_traits::{Ray, Shape, Sphere};
+use sim_traits::{Executor, Ray, Shape, Sphere, for_each_mut};
 use thiserror::Error;
 
 /// Where a ray enters a shape.
@@ -57,6 +60,14 @@ pub enum RayError {
         /// The ray as given.
         ray: Ray,
     },
+    /// As many hits as rays are needed.
+    #[error("{rays} rays but room for {hits} hits")]
+    WrongLength {
+        /// Number of rays.
+        rays: usize,
+        /// Number of hits.
+        hits: usize,
+    },
     /// The shape has neither faces nor a support map.
     #[error("no ray cast for {shape}")]
     Unsupported {
@@ -65,15 +76,22 @@ pub enum RayError {
     },
 }
 
-/// First point of a convex shape on a ray given in the shape's frame.
-///
-/// # Errors
-/// A bad ray, or a custom shape.
-pub fn ray_cast(shape: &Shape, ray: &Ray) -> Result<Option<RayHit>, RayError> {
+/// `Ok` for a finite ray with a direction.
+pub(crate) fn check_ray(ray: &Ray) -> Result<(), RayError> {
     let finite = ray.origin.is_finite() && ray.direction.is_finite();
     if !finite || ray.direction.length_squared() == 0.0 || ray.t_max.is_nan() || ray.t_max < 0.0 {
         return Err(RayError::BadRay { ray: *ray });
     }
+    Ok(())
+}
+
+/// First point of a shape on a ray given in the shape's frame: of a convex shape, a half-space, a compound, the solid of a
+/// closed mesh, a sheet from either side, a height field.
+///
+/// # Errors
+/// A bad ray, or a custom shape that is not of this crate.
+pub fn ray_cast(shape: &Shape, ray: &Ray) -> Result<Option<RayHit>, RayError> {
+    check_ray(ray)?;
     if let Some(polyhedron) = as_polyhedron(shape) {
         return Ok(ray_polyhedron(polyhedron, ray));
     }
@@ -88,11 +106,74 @@ pub fn ray_cast(shape: &Shape, ray: &Ray) -> Result<Option<RayHit>, RayError> {
             Ok(planes(faces, ray))
         }
         Shape::Sphere(s) => Ok(ray_sphere(s, ray)),
+        Shape::Custom(s) => {
+            let any = s.as_any();
+            if let Some(mesh) = any.downcast_ref::<TriMesh>() {
+                Ok(solid(mesh.contains(ray.origin), ray, || mesh.cast(ray)))
+            } else if let Some(compound) = any.downcast_ref::<Compound>() {
+                ray_compound(compound, ray)
+            } else if let Some(field) = any.downcast_ref::<HeightField>() {
+                let hit = field.ray_cast(ray)?;
+                Ok(solid(field.contains(ray.origin), ray, || hit))
+            } else {
+                Err(RayError::Unsupported { shape: shape.name() })
+            }
+        }
         _ => {
             let core = Core::of(shape).ok_or(RayError::Unsupported { shape: shape.name() })?;
             Ok(advance(core, shape.bounding_radius(), ray))
         }
     }
+}
+
+/// Many rays at once against any shape, cut into pieces for the executor; `hits[i]` is that of `rays[i]`.
+///
+/// # Errors
+/// [`RayError::BadRay`] for the first bad ray, [`RayError::WrongLength`], a shape that is not supported; then the hits are
+/// not to be used.
+pub fn ray_cast_batch(
+    shape: &Shape,
+    rays: &[Ray],
+    hits: &mut [Option<RayHit>],
+    executor: &dyn Executor,
+) -> Result<(), RayError> {
+    if rays.len() != hits.len() {
+        return Err(RayError::WrongLength { rays: rays.len(), hits: hits.len() });
+    }
+    rays.iter().try_for_each(check_ray)?;
+    if let Some(first) = rays.first() {
+        // With good rays only the shape can be at fault, and that shows on the first.
+        ray_cast(shape, first)?;
+    }
+    for_each_mut(executor, hits, &|i, hit| *hit = ray_cast(shape, &rays[i]).ok().flatten());
+    Ok(())
+}
+
+/// A hit at once if the ray starts inside, else that of the surface, its normal against the ray.
+fn solid(inside: bool, ray: &Ray, surface: impl FnOnce() -> Option<MeshHit>) -> Option<RayHit> {
+    if inside {
+        return Some(RayHit { t: 0.0, normal: -ray.direction.normalize() });
+    }
+    surface()
+        .map(|hit| RayHit { t: hit.t, normal: if hit.from_inside(ray) { -hit.normal } else { hit.normal } })
+}
+
+fn ray_compound(compound: &Compound, ray: &Ray) -> Result<Option<RayHit>, RayError> {
+    let mut best: Option<RayHit> = None;
+    for piece in compound.pieces() {
+        let pose = &piece.body_from_piece;
+        let local = Ray {
+            origin: pose.inverse_transform_point(ray.origin),
+            direction: pose.inverse_transform_vector(ray.direction),
+            t_max: best.map_or(ray.t_max, |b| b.t),
+        };
+        if let Some(hit) = ray_cast(&piece.shape, &local)?
+            && best.is_none_or(|b| hit.t < b.t)
+        {
+            best = Some(RayHit { t: hit.t, normal: pose.transform_vector(hit.normal) });
+        }
+    }
+    Ok(best)
 }
 
 /// First point of a polyhedron on a ray in its frame. The ray must be finite and its direction not zero.

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! # Cost
-//! One support query per face and one sign test per pair of edges. No allocation.
+//! One support query per face that can still win and one sign test per pair of edges. No allocation.
 //!
 //! # Numerics
 //! An edge axis that would win is re-measured by the support functions, so rounding in the sign tests cannot
@@ -32,6 +32,7 @@
 
 use crate::{Polyhedron, relative::Frame};
 use sim_math::glam::DVec3;
+use sim_traits::FeatureId;
 
 /// The pair of features that gives the best axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,62 +71,172 @@ pub struct SatResult {
     pub axis: Axis,
 }
 
+impl Axis {
+    /// The features of A and B that give the axis.
+    #[must_use]
+    pub fn features(&self) -> [FeatureId; 2] {
+        match *self {
+            Self::FaceA { face, vertex } => [FeatureId::face(face), FeatureId::vertex(vertex)],
+            Self::FaceB { face, vertex } => [FeatureId::vertex(vertex), FeatureId::face(face)],
+            Self::Edges { edge_a, edge_b } => [FeatureId::edge(edge_a), FeatureId::edge(edge_b)],
+        }
+    }
+}
+
 /// Signed separation of two polyhedra. Exact depth and direction when they overlap; when they do not, a lower bound
 /// of the distance.
 #[must_use]
 pub fn sat(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame) -> SatResult {
+    best_axis(a, b, a_from_b, None)
+}
+
+/// The same for polyhedra known to overlap, or to be at most `gap` metres apart: edges that lie too deep are passed over.
+#[must_use]
+pub(crate) fn sat_overlapping(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, gap: f64) -> SatResult {
+    best_axis(a, b, a_from_b, Some(gap))
+}
+
+fn best_axis(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, overlap: Option<f64>) -> SatResult {
     let b_from_a = a_from_b.inverse();
-    let (face_a, vertex_b, gap_a) = best_face(a, b, &b_from_a);
-    let (face_b, vertex_a, gap_b) = best_face(b, a, a_from_b);
     let tie = 1e-12 * (a.extent() + b.extent());
+    // A vertex of B towards A bounds the height of B above every face of A.
+    let towards = b_from_a.point(a.center()) - b.center();
+    let first = b.support_vertex(towards);
+    let (face_a, vertex_b, gap_a) =
+        best_face(a, b, &b_from_a, first, f64::NEG_INFINITY).unwrap_or((0, 0, f64::NEG_INFINITY));
+    // The vertex of A under that face is as good for the faces of B that could be better.
+    let first = a.support_vertex(a.faces()[face_a as usize].normal);
     // The same choice whichever shape is called A matters less than one that does not flicker: A wins ties.
-    let best = if gap_b > gap_a + tie {
-        let normal = a_from_b.vector(b.faces()[face_b as usize].normal);
-        SatResult { separation: gap_b, normal, axis: Axis::FaceB { face: face_b, vertex: vertex_a } }
+    let best = if let Some((face, vertex, gap)) = best_face(b, a, a_from_b, first, gap_a + tie) {
+        let normal = a_from_b.vector(b.faces()[face as usize].normal);
+        SatResult { separation: gap, normal, axis: Axis::FaceB { face, vertex } }
     } else {
         let normal = -a.faces()[face_a as usize].normal;
         SatResult { separation: gap_a, normal, axis: Axis::FaceA { face: face_a, vertex: vertex_b } }
     };
-    best_edges(a, b, a_from_b, best, tie)
+    let Some(gap) = overlap else {
+        return best_edges(a, b, a_from_b, best, tie, 0..a.edges().len() as u32, f64::INFINITY);
+    };
+    // The edges whose axis is better cross within the depth found so far. All of B lies above A's top minus that depth,
+    // all of A below its top.
+    let reach = best.separation.abs() + gap + tie;
+    let out = -best.normal;
+    let top = match best.axis {
+        Axis::FaceA { face, .. } => a.faces()[face as usize].offset,
+        _ => out.dot(a.position(a.support_vertex(out))),
+    };
+    let mut near = NearEdges { edges: [0; NearEdges::MOST], len: 0 };
+    if near.fill(a, out, top - 2.0 * reach) {
+        let edges = near.edges[..near.len].iter().map(|i| u32::from(*i));
+        best_edges(a, b, a_from_b, best, tie, edges, top + reach)
+    } else {
+        best_edges(a, b, a_from_b, best, tie, 0..a.edges().len() as u32, top + reach)
+    }
 }
 
-/// Face of `p` above which `q` rises most, with the lowest vertex of `q` and its height.
-fn best_face(p: &Polyhedron, q: &Polyhedron, q_from_p: &Frame) -> (u32, u32, f64) {
-    let mut best = (0, 0, f64::NEG_INFINITY);
-    let mut vertex = q.support_vertex(q_from_p.vector(-p.faces()[0].normal));
+/// Face of `p` above which `q` rises most, more than `bound` metres, with the lowest vertex of `q` and its height. The
+/// vertex `first` of `q` tells where to begin.
+fn best_face(
+    p: &Polyhedron,
+    q: &Polyhedron,
+    q_from_p: &Frame,
+    first: u32,
+    bound: f64,
+) -> Option<(u32, u32, f64)> {
+    let mut vertex = first;
+    let mut x = q_from_p.point_back(q.position(vertex));
+    let center = q_from_p.point_back(q.center());
+    let mut likely = (0, f64::NEG_INFINITY);
     for (f, plane) in (0..).zip(p.faces()) {
-        let direction = q_from_p.vector(-plane.normal);
-        vertex = q.support_vertex_from(direction, vertex);
-        let height = plane.height(q_from_p.point_back(q.position(vertex)));
-        if height > best.2 {
-            best = (f, vertex, height);
+        let height = plane.height(x);
+        if height > likely.1 {
+            likely = (f, height);
+        }
+    }
+    let mut best = None;
+    let mut highest = bound;
+    let rest = (0..p.faces().len() as u32).filter(|f| *f != likely.0);
+    for f in [likely.0].into_iter().chain(rest) {
+        let plane = &p.faces()[f as usize];
+        // Any point of q bounds its height.
+        if plane.height(x).min(plane.height(center)) <= highest {
+            continue;
+        }
+        vertex = q.support_vertex_from(q_from_p.vector(-plane.normal), vertex);
+        x = q_from_p.point_back(q.position(vertex));
+        let height = plane.height(x);
+        if height > highest {
+            highest = height;
+            best = Some((f, vertex, height));
         }
     }
     best
 }
 
-fn best_edges(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, start: SatResult, tie: f64) -> SatResult {
-    let b_from_a = a_from_b.inverse();
+/// Edges of A that reach above a height, by number.
+struct NearEdges {
+    edges: [u16; NearEdges::MOST],
+    len: usize,
+}
+
+impl NearEdges {
+    /// Beyond this many edges nothing is left out.
+    const MOST: usize = 64;
+
+    /// False if there are too many.
+    fn fill(&mut self, a: &Polyhedron, out: DVec3, height: f64) -> bool {
+        for (i, edge) in (0..=u16::MAX).zip(a.edges()) {
+            if out.dot(a.position(edge.ends[0])) < height && out.dot(a.position(edge.ends[1])) < height {
+                continue;
+            }
+            let Some(slot) = self.edges.get_mut(self.len) else { return false };
+            *slot = i;
+            self.len += 1;
+        }
+        a.edges().len() <= usize::from(u16::MAX)
+    }
+}
+
+/// The best of `start` and the axes of the given edges of A and those of B that reach below `height` along its direction.
+fn best_edges(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+    start: SatResult,
+    tie: f64,
+    edges_a: impl Iterator<Item = u32> + Clone,
+    height: f64,
+) -> SatResult {
     let mut best = start;
     let center_a = a.center();
-    for (i, e1) in (0..).zip(a.edges()) {
-        let u1 = e1.direction;
-        let u1_b = b_from_a.vector(u1);
-        let [left1, right1] = e1.faces.map(|f| b_from_a.vector(a.faces()[f as usize].normal));
-        let tail1 = a.position(e1.ends[0]);
-        for (j, e2) in (0..).zip(b.edges()) {
-            let left = left1.dot(e2.direction);
-            let right = right1.dot(e2.direction);
-            if left * right >= 0.0 {
+    for (j, e2) in (0..).zip(b.edges()) {
+        let tail2 = a_from_b.point(b.position(e2.ends[0]));
+        let u2 = a_from_b.vector(e2.direction);
+        let low = start.normal.dot(tail2).max(start.normal.dot(tail2 + e2.length * u2));
+        if -low > height {
+            continue;
+        }
+        let [left2, right2] = e2.faces.map(|f| a_from_b.vector(b.faces()[f as usize].normal));
+        for i in edges_a.clone() {
+            let e1 = &a.edges()[i as usize];
+            let u1 = e1.direction;
+            let (below, above) = (left2.dot(u1), right2.dot(u1));
+            if below * above >= 0.0 {
                 continue;
             }
-            let [left2, right2] = e2.faces.map(|f| b.faces()[f as usize].normal.dot(u1_b));
-            if left2 * right2 >= 0.0 || left2 * right >= 0.0 {
+            let [left, right] = e1.faces.map(|f| a.faces()[f as usize].normal.dot(u2));
+            if left * right >= 0.0 || below * right >= 0.0 {
                 continue;
             }
-            let cross = u1.cross(a_from_b.vector(e2.direction));
+            let cross = u1.cross(u2);
             let length = cross.length();
             if length < 1e-12 {
+                continue;
+            }
+            let tail1 = a.position(e1.ends[0]);
+            // Most are far from winning: that shows before any direction is made unit or exact.
+            let sense = cross.dot(tail1 - center_a);
+            if length > 1e-3 && cross.dot(tail2 - tail1) * sense.signum() <= best.separation * length {
                 continue;
             }
             let rough = cross / length;
@@ -133,7 +244,6 @@ fn best_edges(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, start: SatResult
             if n.dot(tail1 - center_a) < 0.0 {
                 n = -n;
             }
-            let tail2 = a_from_b.point(b.position(e2.ends[0]));
             let gap = n.dot(tail2 - tail1);
             if gap > best.separation + tie {
                 let true_gap = measure(a, b, a_from_b, n, e1.ends[0], e2.ends[0]).min(gap);

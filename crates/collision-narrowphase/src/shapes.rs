@@ -1,6 +1,9 @@
 //! Smooth convex shapes beyond those of `sim-traits`: they enter a scene as `Shape::Convex`.
 
-use sim_math::glam::DVec3;
+use sim_math::{
+    glam::DVec3,
+    mass::{Amount, MassError, MassProperties, solid},
+};
 use sim_traits::{Shape, ShapeError, SupportMap};
 use std::{any::Any, sync::Arc};
 
@@ -101,6 +104,10 @@ impl SupportMap for Frustum {
         (r * r + self.half_height * self.half_height).sqrt()
     }
 
+    fn mass_properties(&self, amount: Amount) -> Option<Result<MassProperties, MassError>> {
+        Some(solid::frustum(self.bottom, self.top, self.half_height, amount))
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -144,6 +151,10 @@ impl SupportMap for Ellipsoid {
 
     fn bounding_radius(&self) -> f64 {
         self.radii.max_element()
+    }
+
+    fn mass_properties(&self, amount: Amount) -> Option<Result<MassProperties, MassError>> {
+        Some(solid::ellipsoid(self.radii, amount))
     }
 
     fn as_any(&self) -> &dyn Any {

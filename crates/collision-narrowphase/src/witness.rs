@@ -4,7 +4,7 @@ use crate::{
     Polyhedron,
     brute_force::closest_features,
     closest::segment_segment,
-    manifold::{Patch, Polygon, clip, moved},
+    manifold::{Patch, Polygon, clip},
     relative::Frame,
     sat::{Axis, SatResult},
 };
@@ -91,12 +91,11 @@ fn deepest(
     let lowest = plane.height(x);
     let mut best = (position, FeatureId::vertex(vertex), lowest + tolerance);
     let mut found = false;
-    let reference = Patch::of_face(p, face);
+    let reference: Patch = Patch::of_face(p, face);
     let p_from_q = q_from_p.inverse();
     for spoke in q.spokes(vertex) {
         for incident in q.edges()[spoke.edge as usize].faces {
-            let polygon: Polygon =
-                clip(&reference, &moved(&Patch::of_face(q, incident), &p_from_q), plane.normal);
+            let polygon: Polygon = clip(&reference, &Patch::of_face_in(q, incident, &p_from_q), plane.normal);
             for point in polygon.points() {
                 let height = plane.height(point.position);
                 if height < best.2 {

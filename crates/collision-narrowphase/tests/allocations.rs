@@ -3,9 +3,17 @@
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "tests report, and compare with std")]
 
 use collision_narrowphase::{
-    Polyhedron, default_chain,
+    Polyhedron,
+    cast::{CastParams, Motion, time_of_impact},
+    compound::CompoundBuilder,
+    contain::contains_point,
+    curved::{Curved, curved_distance},
+    default_chain,
     gjk::gjk_polyhedra,
+    height_field::HeightField,
+    intersects,
     lin_canny::lin_canny,
+    mesh::TriMesh,
     ray::ray_cast,
     relative::Frame,
     shapes::{Ellipsoid, Frustum},
@@ -13,7 +21,7 @@ use collision_narrowphase::{
 };
 use sim_math::{
     Pose,
-    glam::DVec3,
+    glam::{DVec2, DVec3},
     testkit::{
         SplitMix64,
         allocations::{CountingAllocator, allocations},
@@ -36,10 +44,17 @@ fn queries_do_not_allocate() {
         Frustum::new(0.6, 0.2, 0.5).unwrap().into(),
         Polyhedron::random(30, 3).unwrap().into(),
         HalfSpace::up().into(),
+        CompoundBuilder::chair(0.6, 1.0, 0.1).unwrap().build().unwrap().into(),
+        TriMesh::torus(0.7, 0.3, 20, 10).unwrap().into(),
+        TriMesh::terrain(8, 0.3, |x, y| 0.2 * x * y).unwrap().into(),
+        HeightField::new(5, 5, DVec2::splat(0.5), (0..25).map(|k| 0.1 * f64::from(k % 4)).collect(), 1.0)
+            .unwrap()
+            .into(),
     ];
+    let egg = Curved::new(Ellipsoid::new(DVec3::new(0.3, 0.6, 0.9)).unwrap(), 2).unwrap();
     let chain = default_chain();
     let mut random = SplitMix64(1);
-    let mut out = Vec::with_capacity(4);
+    let mut out = Vec::with_capacity(1024);
     let mut cache = PairCache::default();
     for _ in 0..3000 {
         let (a, b) = (&hulls[random.below(2)], &hulls[random.below(2)]);
@@ -53,9 +68,15 @@ fn queries_do_not_allocate() {
             let _ = lin_canny(a, b, &pose, &mut cache);
             let _ = gjk_polyhedra(a, b, &frame, DVec3::ZERO);
             let mut fresh = PairCache::default();
+            let _ = curved_distance(&egg, &egg, &pose, &mut fresh);
             let _ = chain.separation(s, t, &pose, &mut fresh);
             let _ = chain.manifolds(s, t, &pose, 0.1, &mut fresh, &mut out);
             let _ = ray_cast(s, &ray);
+            let _ = contains_point(s, ray.origin);
+            let _ = intersects(s, t, &pose);
+            let start = Pose::from_translation(4.0 * pose.translation);
+            let motion = Motion::ballistic(start, -3.0 * pose.translation, DVec3::ZERO, DVec3::ONE);
+            let _ = time_of_impact(s, &Motion::still(Pose::IDENTITY), t, &motion, &CastParams::until(0.2));
         });
         assert_eq!(count, 0, "{} {}", s.name(), t.name());
     }

@@ -76,7 +76,7 @@ fn gjk_conforms_on_polyhedra_and_rounded_shapes() {
 fn gjk_conforms_on_smooth_shapes() {
     let mut shapes = smooth();
     shapes.push(Polyhedron::random(12, 5).unwrap().into());
-    run(&Gjk, shapes, 2e-6);
+    run(&Gjk, shapes, 1e-9);
 }
 
 #[test]
@@ -92,10 +92,9 @@ fn the_default_chain_conforms_on_everything() {
     let mut shapes = primitives();
     shapes.extend(smooth());
     shapes.push(polyhedra().remove(3));
-    conformance(&default_chain(), &Plan { shapes, poses: 30, tolerance: 2e-6, seed: 6 }).unwrap();
+    conformance(&default_chain(), &Plan { shapes, poses: 30, tolerance: 1e-9, seed: 6 }).unwrap();
 }
 
-// proves-part: MIR-08
 #[test]
 fn ellipsoid_distance_equals_a_numeric_optimum() {
     let mut random = SplitMix64(23);
@@ -131,7 +130,7 @@ fn ellipsoid_distance_equals_a_numeric_optimum() {
         compared += 1;
         let shapes = [ra, rb].map(|r| Shape::from(Ellipsoid::new(r).unwrap()));
         let found = Gjk.separation(&shapes[0], &shapes[1], &pose, &mut PairCache::default()).unwrap();
-        assert!((found.distance - gap(n)).abs() < 1e-8, "{} {}", found.distance, gap(n));
+        assert!((found.distance - gap(n)).abs() < 1e-9, "{} {}", found.distance, gap(n));
     }
     assert!(compared > 150, "{compared}");
 }

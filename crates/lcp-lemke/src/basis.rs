@@ -31,7 +31,9 @@
 //! # Tested by
 //! `updated_inverse_equals_a_fresh_one`, `each_kind_of_pivot_updates_the_inverse`.
 
-use crate::kernels::{advance, axpy, combine_rows, grow, larger, max_abs, rows_times};
+use crate::kernels::{
+    add_to_rows, advance, axpy, combine_rows, grow, larger, max_abs, replace_in_rows, rows_times,
+};
 
 /// Rates with a larger relative error get a step of refinement.
 const REFINE_ERROR: f64 = 1e-11;
@@ -87,6 +89,8 @@ pub(crate) struct Basis {
     pub(crate) operations: u64,
     scratch: Vec<f64>,
     border: Vec<f64>,
+    /// Positions of what is not 0 in a sparse column or row.
+    nonzero: Vec<u32>,
 }
 
 impl Basis {
@@ -109,6 +113,7 @@ impl Basis {
             grow(v, n + 1);
             v[..=n].fill(NONE);
         }
+        grow(&mut self.nonzero, n + 2);
         grow(&mut self.line, 2 * n + 1);
         for (k, line) in self.line[n + 1..=2 * n].iter_mut().enumerate() {
             *line = k as u32;
@@ -171,10 +176,22 @@ impl Basis {
     /// Rates when z with the column in `entering` grows; returns the error seen in the active rows.
     pub(crate) fn rates_of_z(&mut self) -> f64 {
         let m = self.len;
+        let mut count = 0;
         for c in 0..m {
-            self.scratch[c] = self.entering[self.active_row[c] as usize];
+            let b = self.entering[self.active_row[c] as usize];
+            self.scratch[c] = b;
+            self.nonzero[count] = c as u32;
+            count += usize::from(b != 0.0);
         }
-        rows_times(&mut self.delta[..m], &self.kinv, self.stride, &self.scratch[..m]);
+        if 3 * count < m {
+            // Columns of contact problems are mostly 0.
+            let nonzero = &self.nonzero[..count];
+            for (d, row) in self.delta[..m].iter_mut().zip(self.kinv.chunks_exact(self.stride)) {
+                *d = nonzero.iter().map(|&c| row[c as usize] * self.scratch[c as usize]).sum();
+            }
+        } else {
+            rows_times(&mut self.delta[..m], &self.kinv, self.stride, &self.scratch[..m]);
+        }
         self.operations += (m * m) as u64;
         for d in &mut self.delta[..m] {
             *d = -*d;
@@ -256,9 +273,7 @@ impl Basis {
             *b *= inv;
         }
         let border = &self.border[..m];
-        for (row, d) in self.kinv.chunks_exact_mut(stride).zip(&self.delta[..m]) {
-            axpy(&mut row[..m], *d, border);
-        }
+        add_to_rows(&mut self.kinv, stride, &self.delta[..m], 1.0, border);
         self.kinv[p * stride..][..m].copy_from_slice(&self.border[..m]);
         self.columns[p * self.n..][..self.n].copy_from_slice(&self.entering[..self.n]);
         self.column_slot[self.slot_column[p] as usize] = NONE;
@@ -270,12 +285,24 @@ impl Basis {
     /// vᵀ = (row `l` of the slots' columns)ᵀ K⁻¹ into `border`.
     fn row_through_inverse(&mut self, l: u32) {
         let m = self.len;
+        let mut count = 0;
         for slot in 0..m {
-            self.scratch[slot] = self.columns[slot * self.n + l as usize];
+            let r = self.columns[slot * self.n + l as usize];
+            self.scratch[slot] = r;
+            self.nonzero[count] = slot as u32;
+            count += usize::from(r != 0.0);
         }
         self.operations += (m * m) as u64;
-        self.border[..m].fill(0.0);
-        combine_rows(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
+        let border = &mut self.border[..m];
+        border.fill(0.0);
+        if 2 * count < m {
+            for &slot in &self.nonzero[..count] {
+                let slot = slot as usize;
+                axpy(border, self.scratch[slot], &self.kinv[slot * self.stride..][..m]);
+            }
+        } else {
+            combine_rows(border, &self.kinv, self.stride, &self.scratch[..m]);
+        }
     }
 
     fn grow_block(&mut self, column: u32, l: u32, step: f64) {
@@ -284,10 +311,9 @@ impl Basis {
         let inv = 1.0 / self.slack_delta[l as usize];
         // K⁻¹ + u vᵀ/σ with u = −delta, and the new column −u/σ = delta/σ.
         let border = &self.border[..m];
+        add_to_rows(&mut self.kinv, stride, &self.delta[..m], -inv, border);
         for (row, d) in self.kinv.chunks_exact_mut(stride).zip(&self.delta[..m]) {
-            let f = d * inv;
-            axpy(&mut row[..m], -f, border);
-            row[m] = f;
+            row[m] = d * inv;
         }
         for c in 0..m {
             self.kinv[m * stride + c] = -self.border[c] * inv;
@@ -309,11 +335,7 @@ impl Basis {
         self.row_through_inverse(l);
         let inv = 1.0 / self.border[c];
         let border = &self.border[..m];
-        for row in self.kinv.chunks_exact_mut(stride).take(m) {
-            let f = row[c] * inv;
-            axpy(&mut row[..m], -f, border);
-            row[c] = f;
-        }
+        replace_in_rows(&mut self.kinv, stride, m, c, inv, border);
         self.row_active[s as usize] = NONE;
         self.active_row[c] = l;
         self.row_active[l as usize] = c as u32;
@@ -327,13 +349,10 @@ impl Basis {
         let inv = 1.0 / self.kinv[p * stride + c];
         self.border[..m].copy_from_slice(&self.kinv[p * stride..][..m]);
         let last = m - 1;
-        for slot in 0..m {
-            if slot != p {
-                let f = -self.kinv[slot * stride + c] * inv;
-                let row = &mut self.kinv[slot * stride..][..m];
-                axpy(row, f, &self.border[..m]);
-                row[c] = row[last];
-            }
+        // Row p too: it goes anyway.
+        replace_in_rows(&mut self.kinv, stride, m, c, inv, &self.border[..m]);
+        for row in self.kinv.chunks_exact_mut(stride).take(m) {
+            row[c] = row[last];
         }
         self.kinv.copy_within(last * stride..last * stride + last, p * stride);
         let n = self.n;
@@ -415,8 +434,18 @@ impl Basis {
         self.refine_values(q, 2);
     }
 
-    /// Steps of refinement from the present values.
+    /// Steps of refinement from the present values; w follows.
     pub(crate) fn refine_values(&mut self, q: &[f64], steps: u32) {
+        let m = self.len;
+        self.refine_slots(q, steps);
+        self.slack_from_values(q);
+        for c in 0..m {
+            self.slack[self.active_row[c] as usize] = 0.0;
+        }
+    }
+
+    /// Steps of refinement of the slots alone, from their present values; w is that of the step before.
+    pub(crate) fn refine_slots(&mut self, q: &[f64], steps: u32) {
         let m = self.len;
         for _ in 0..steps {
             self.operations += (m * (m + 2 * self.n)) as u64;
@@ -426,10 +455,6 @@ impl Basis {
             }
             rows_times(&mut self.border[..m], &self.kinv, self.stride, &self.scratch[..m]);
             axpy(&mut self.value[..m], -1.0, &self.border[..m]);
-        }
-        self.slack_from_values(q);
-        for c in 0..m {
-            self.slack[self.active_row[c] as usize] = 0.0;
         }
     }
 

@@ -9,7 +9,7 @@
 //! 1 trivial            q ≥ 0
 //! 2 guess              block pivoting from its active set, then Lemke's method from it
 //! 3 block pivoting     M symmetric: from { q < 0 }; interior if the first Cholesky factorisation gives z > 0
-//! 4 Lemke              from the start
+//! 4 Lemke              from the start; if it fails and a row has q < 0 and nothing positive, there is no solution
 //! 5 Lemke, loose       tolerances × 100 and refactorisation at every sign of error
 //! 6 Lemke, perturbed   q_i + 1e-8 (i + 1)/n · |q|∞, then its basis and Newton on the true problem
 //! 7 Lemke, shifted     M + 1e-8 · (trace/n) I, then its basis and Newton on the true problem
@@ -24,7 +24,7 @@
 //! # Failure
 //! [`Failure`] with the reason of the first cold Lemke run; `z` has the best iterate of all methods.
 //! # Tested by
-//! `driver_conforms`, `solvable_problems_are_solved_and_none_wrongly`, `fallbacks_each_solve_something`.
+//! `driver_conforms`, `soak_solvable_problems_are_solved_and_none_wrongly`, `fallbacks_each_solve_something`.
 
 use crate::block_pivoting::{BlockPivoting, Rounds, Symmetry};
 use crate::certificate::Certificate;
@@ -236,7 +236,7 @@ impl Driver {
             Err(reason) => reason,
         };
         let input_is_bad = !matches!(reason, LcpError::Ray { .. } | LcpError::Budget { .. });
-        if input_is_bad || !self.params.fallbacks {
+        if input_is_bad || !self.params.fallbacks || hopeless_row(problem).is_some() {
             return Err(failure(problem, reason, z));
         }
         self.fall_back(problem, reason, z)
@@ -370,6 +370,12 @@ fn solution(method: Method, report: &LemkeReport) -> Solution {
     Solution { method, iterations: report.pivots, certificate: report.certificate }
 }
 
+/// A row whose w is negative for every z ≥ 0: no entry is positive, and q is negative. Exact, so it proves that there
+/// is no solution.
+fn hopeless_row(problem: &LcpProblem<'_>) -> Option<usize> {
+    (0..problem.len()).find(|&i| problem.q()[i] < 0.0 && problem.row(i).iter().all(|v| *v <= 0.0))
+}
+
 fn failure(problem: &LcpProblem<'_>, reason: LcpError, z: &[f64]) -> Failure {
     Failure { reason, best: Certificate::measure(problem, z) }
 }
@@ -383,5 +389,20 @@ impl LcpSolver for Driver {
             }
             Err(failure) => Err(failure.reason),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rows_that_no_z_can_lift_are_hopeless() {
+        let row = |m: [f64; 4], q: [f64; 2]| hopeless_row(&LcpProblem::new(&m, &q).unwrap());
+        assert_eq!(row([1.0, 0.0, -1.0, 0.0], [1.0, -1e-9]), Some(1));
+        assert_eq!(row([1.0, 0.0, 0.0, 0.0], [1.0, -1.0]), Some(1));
+        // w = 0 will do; and one positive entry can lift it.
+        assert_eq!(row([1.0, 0.0, -1.0, 0.0], [1.0, 0.0]), None);
+        assert_eq!(row([1.0, 0.0, -1.0, 1e-300], [1.0, -1.0]), None);
     }
 }

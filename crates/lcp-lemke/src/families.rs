@@ -33,7 +33,7 @@ pub enum Family {
     Friction8,
     /// A box on a plane with redundant contacts on its lower face, n/6 of them, four directions.
     FrictionBox,
-    /// No z makes w ≥ 0: a row of M that is not positive, and `q_i` < 0 there.
+    /// No z makes w ≥ 0: a row of M that is not positive, and `q_i` < 0 there; or the same of a sum of two rows.
     Infeasible,
     /// D M D of a positive definite problem, entries over 1e-8 … 1e8.
     BadSymmetric,
@@ -164,6 +164,15 @@ fn infeasible(n: usize, random: &mut SplitMix64) -> OwnedLcp {
         p.m[bad * n + j] = -p.m[bad * n + j].abs() * if random.below(3) == 0 { 0.0 } else { 1.0 };
     }
     p.q[bad] = -random.range(0.1, 1.0);
+    // Every eighth time it takes two rows to see it: the sum of one and a multiple of the other is never positive.
+    let other = random.below(n);
+    if other != bad && random.below(8) == 0 {
+        let factor = random.range(0.5, 2.0);
+        for j in 0..n {
+            p.m[bad * n + j] -= factor * p.m[other * n + j];
+        }
+        p.q[bad] -= factor * p.q[other];
+    }
     p
 }
 

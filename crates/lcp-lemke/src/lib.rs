@@ -43,7 +43,9 @@ mod newton;
 mod pivoting;
 mod projected_gauss_seidel;
 mod scaling;
+mod small;
 mod text;
+mod wide;
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod families;

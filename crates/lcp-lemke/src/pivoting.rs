@@ -18,10 +18,13 @@
 //! O(n²) a pivot, with no artificial variable: about as many pivots as C has members.
 //! # Numerics
 //! In a semidefinite matrix a row that blocks has a positive pivot of its own, so C never becomes singular.
+//! When rounding lets `z_s` pass the point where `w_s` = 0 into a null vector of M, where nothing moves and nothing
+//! blocks, it goes back along it until it, or a member of C that it then replaces, is 0.
 //! # Failure
 //! [`LcpError::NotSymmetric`]; [`LcpError::Ray`] when nothing blocks; [`LcpError::Budget`].
 //! # Tested by
-//! `principal_pivoting_conforms`, `solvers_agree_on_positive_definite_problems`.
+//! `principal_pivoting_conforms`, `solvers_agree_on_positive_definite_problems`,
+//! `principal_pivoting_comes_back_from_null_vectors`.
 
 use crate::basis::{Basis, NONE, Place, Var};
 use crate::certificate::Certificate;
@@ -115,6 +118,9 @@ impl Default for PrincipalPivoting {
 /// Slack above this, with |q|∞ scaled to 1, counts as not negative.
 const SLACK_TOLERANCE: f64 = 1e-12;
 
+/// Slack above this that nothing moves counts as 0: so much may have gathered on the way.
+const FLAT_TOLERANCE: f64 = 1e-9;
+
 /// What stops the driving unknown.
 #[derive(Clone, Copy)]
 enum Block {
@@ -169,6 +175,20 @@ impl PrincipalPivoting {
         best.map(|(block, step, _)| (block, step))
     }
 
+    /// How far the driving unknown can go back from `driven` along the current rates, and who stops it.
+    fn retreat(&self, driven: f64) -> (f64, Option<usize>) {
+        let delta = &self.basis.delta[..self.basis.len];
+        let floor = self.pivot_tolerance * max_abs(delta).max(1.0);
+        let mut best = (driven, None);
+        for (slot, (x, d)) in self.basis.value.iter().zip(delta).enumerate() {
+            let step = x.max(0.0) / d;
+            if *d > floor && step < best.0 {
+                best = (step, Some(slot));
+            }
+        }
+        best
+    }
+
     /// Brings unknown s to complementarity.
     fn drive(
         &mut self,
@@ -184,10 +204,25 @@ impl PrincipalPivoting {
                 return Err(LcpError::Budget { iterations: *pivots, residual: f64::INFINITY });
             }
             self.enter(problem, s);
-            let Some((block, step)) = self.ratio(s) else {
-                return Err(LcpError::Ray { iterations: *pivots });
-            };
             *pivots += 1;
+            let Some((block, step)) = self.ratio(s) else {
+                // Along a null vector of M no w moves. If this w is 0 but for rounding, z_s need not be there at all:
+                // back until it is 0, or until a basic z is, which then leaves.
+                if self.basis.slack[s] < -FLAT_TOLERANCE {
+                    return Err(LcpError::Ray { iterations: *pivots });
+                }
+                let (step, leaving) = self.retreat(driven);
+                self.basis.advance(-step);
+                driven -= step;
+                let Some(slot) = leaving else { break };
+                let j = self.basis.slot_column[slot];
+                self.basis.rates_of_w(j);
+                self.basis.pivot(Var::W(j), Place::Slot(slot as u32), 0.0);
+                // Without j the columns are independent, and z_s takes its place with the value it has.
+                self.enter(problem, s);
+                self.basis.pivot(Var::Z(s as u32), Place::Row(s as u32), driven);
+                break;
+            };
             self.basis.advance(step);
             driven += step;
             match block {

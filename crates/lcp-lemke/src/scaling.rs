@@ -74,12 +74,11 @@ impl Scaling {
     fn ruiz(&mut self, problem: &LcpProblem<'_>) {
         let n = problem.len();
         let (row_max, column_max) = (&mut self.row_max[..n], &mut self.column_max[..n]);
-        let fine = |m: f64| m == 0.0 || (1.0 / WELL_SCALED..=WELL_SCALED).contains(&m);
+        if is_fine(problem) {
+            return;
+        }
         for i in 0..n {
             row_max[i] = max_abs(problem.row(i));
-        }
-        if row_max.iter().all(|m| fine(*m)) && columns_are_fine(problem) {
-            return;
         }
         column_max.fill(0.0);
         for i in 0..n {
@@ -119,15 +118,18 @@ impl Scaling {
     }
 }
 
-/// With no entry above the bound, a column is fine if one entry is large enough or all are 0.
-/// Mostly the diagonal entry tells.
-fn columns_are_fine(problem: &LcpProblem<'_>) -> bool {
+/// Whether the largest entry of each row and column is within the bounds, or all are 0. With no entry above the upper
+/// bound, one that is large enough settles a row and a column: mostly that on the diagonal.
+fn is_fine(problem: &LcpProblem<'_>) -> bool {
     let (n, m) = (problem.len(), problem.m());
-    (0..n).all(|j| {
-        let column = || m[j..].iter().step_by(n);
-        let large = |v: &f64| v.abs() >= 1.0 / WELL_SCALED;
-        large(&m[j * n + j]) || column().any(large) || column().all(|v| *v == 0.0)
-    })
+    let large = |v: &f64| v.abs() >= 1.0 / WELL_SCALED;
+    let zero = |v: &f64| *v == 0.0;
+    max_abs(m) <= WELL_SCALED
+        && (0..n).all(|k| {
+            let (row, column) = (|| problem.row(k).iter(), || m[k..].iter().step_by(n));
+            large(&m[k * n + k])
+                || (row().any(large) || row().all(zero)) && (column().any(large) || column().all(zero))
+        })
 }
 
 /// The power of two at or below x; 1 for zero, subnormal and huge x, which no sane problem has.

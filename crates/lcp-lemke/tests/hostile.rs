@@ -1,12 +1,9 @@
-//! Large numbers of hostile problems: 1e5 in CI, more with the factor in `TUMBLESTONE_SOAK`.
+//! Large numbers of hostile problems: 1e5 in CI, 1e7 on fresh seeds by `cargo xtask soak lcp-lemke`.
 #![allow(clippy::float_cmp, clippy::print_stdout, clippy::unwrap_used, reason = "tests say what they find")]
-
-mod support;
 
 use lcp_lemke::families::{Family, friction_box};
 use lcp_lemke::{Certificate, Driver, LemkeParams, LemkeWorkspace, Start, lemke};
-use sim_math::testkit::SplitMix64;
-use support::soak;
+use sim_math::testkit::soak::{cases, random};
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
@@ -18,7 +15,7 @@ struct Tally {
 
 /// Solves `count` random members with at most `n_max` unknowns; a wrong "solved" panics.
 fn tally(family: Family, count: u64, n_max: usize, seed: u64) -> Tally {
-    let mut random = SplitMix64(seed);
+    let mut random = random(seed);
     let mut driver = Driver::default();
     let mut z = Vec::new();
     let mut tally = Tally::default();
@@ -44,39 +41,40 @@ fn tally(family: Family, count: u64, n_max: usize, seed: u64) -> Tally {
 }
 
 #[test]
-fn solvable_problems_are_solved_and_none_wrongly() {
+fn soak_solvable_problems_are_solved_and_none_wrongly() {
     for family in Family::WELL_SCALED {
-        let t = tally(family, soak(7_000), 30, 1);
+        let t = tally(family, cases(7_000), 30, 1);
         println!("{family:?}: {t:?}");
         assert_eq!(t.failed, 0, "{family:?}: {t:?}");
     }
 }
 
 #[test]
-fn badly_scaled_problems_are_solved_at_least_999_times_in_a_thousand() {
+fn soak_badly_scaled_problems_are_solved_at_least_999_times_in_a_thousand() {
     for family in Family::BADLY_SCALED {
-        let t = tally(family, soak(8_000), 30, 2);
+        let t = tally(family, cases(8_000), 30, 2);
         println!("{family:?}: {t:?}");
         assert!(1000 * t.failed <= t.solved + t.failed, "{family:?}: {t:?}");
     }
 }
 
 #[test]
-fn infeasible_problems_are_never_solved() {
-    let t = tally(Family::Infeasible, soak(6_000), 30, 3);
+fn soak_infeasible_problems_are_never_solved() {
+    let t = tally(Family::Infeasible, cases(6_000), 30, 3);
+    println!("{t:?}");
     assert_eq!(t.solved, 0, "{t:?}");
 }
 
 #[test]
-fn boxes_on_many_redundant_contacts_are_solved() {
+fn soak_boxes_on_many_redundant_contacts_are_solved() {
     let mut driver = Driver::default();
-    let mut random = SplitMix64(4);
+    let mut random = random(4);
     for contacts in 4..=40 {
         for directions in [4, 8] {
             if contacts * directions > 200 && contacts % 5 > 0 {
                 continue;
             }
-            for _ in 0..soak(2) {
+            for _ in 0..cases(2) {
                 let p = friction_box(contacts, directions, &mut random);
                 let mut z = vec![0.0; p.q.len()];
                 let problem = p.problem().unwrap();
@@ -89,7 +87,7 @@ fn boxes_on_many_redundant_contacts_are_solved() {
 
 // proves: CLI-41
 #[test]
-fn degenerate_problems_never_cycle_and_are_never_wrong() {
+fn soak_degenerate_problems_never_cycle_and_are_never_wrong() {
     let mut ws = LemkeWorkspace::default();
     let mut z = Vec::new();
     for (family, n_max) in [
@@ -99,8 +97,8 @@ fn degenerate_problems_never_cycle_and_are_never_wrong() {
         (Family::FrictionBox, 24),
         (Family::Friction4, 18),
     ] {
-        let mut random = SplitMix64(5);
-        for k in 0..soak(20_000) {
+        let mut random = random(5);
+        for k in 0..cases(20_000) {
             let p = family.draw(1 + random.below(n_max), &mut random);
             let problem = p.problem().unwrap();
             z.clear();

@@ -5,6 +5,7 @@
 
 pub mod allocations;
 mod meshes;
+pub mod soak;
 
 pub use meshes::icosphere;
 

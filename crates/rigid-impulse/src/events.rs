@@ -109,6 +109,11 @@ impl<T> EventQueue<T> {
         self.heap.len()
     }
 
+    /// Removes all events.
+    pub fn clear(&mut self) {
+        while self.pop().is_some() {}
+    }
+
     /// True if nothing is scheduled.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -120,10 +125,20 @@ impl<T> EventQueue<T> {
     /// # Errors
     /// The time is NaN.
     pub fn schedule(&mut self, time: f64, payload: T) -> Result<EventId, EventError> {
+        let stamp = self.next_stamp();
+        self.schedule_ranked(time, stamp, payload)
+    }
+
+    /// Adds an event at a time (s) with a rank of the caller's: of equal times the lower rank comes first. A queue uses
+    /// either ranks or the order of scheduling throughout.
+    ///
+    /// # Errors
+    /// The time is NaN.
+    pub fn schedule_ranked(&mut self, time: f64, rank: u64, payload: T) -> Result<EventId, EventError> {
         if time.is_nan() {
             return Err(EventError::NotANumber);
         }
-        let stamp = self.next_stamp();
+        let stamp = rank;
         let place = self.heap.len() as u32;
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -149,10 +164,21 @@ impl<T> EventQueue<T> {
         if time.is_nan() {
             return Err(EventError::NotANumber);
         }
+        self.place(event)?;
+        self.slots[event.slot as usize].stamp = self.next_stamp();
+        self.reschedule_ranked(event, time)
+    }
+
+    /// Moves an event to another time (s), earlier or later, with the rank that it has.
+    ///
+    /// # Errors
+    /// The time is NaN, or the event is not in the queue.
+    pub fn reschedule_ranked(&mut self, event: EventId, time: f64) -> Result<(), EventError> {
+        if time.is_nan() {
+            return Err(EventError::NotANumber);
+        }
         let place = self.place(event)?;
-        let stamp = self.next_stamp();
-        let slot = &mut self.slots[event.slot as usize];
-        (slot.time, slot.stamp) = (time, stamp);
+        self.slots[event.slot as usize].time = time;
         self.sift_up(place);
         let place = self.slots[event.slot as usize].place as usize;
         self.sift_down(place);
@@ -263,6 +289,19 @@ impl<T> EventQueue<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_decide_between_equal_times_whatever_the_order_of_scheduling() {
+        let mut queue = EventQueue::default();
+        let c = queue.schedule_ranked(1.0, 30, 'c').unwrap();
+        queue.schedule_ranked(1.0, 10, 'a').unwrap();
+        queue.schedule_ranked(1.0, 20, 'b').unwrap();
+        queue.reschedule_ranked(c, 0.5).unwrap();
+        queue.reschedule_ranked(c, 1.0).unwrap();
+        let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, x)| x).collect();
+        assert_eq!(order, "abc");
+        assert_eq!(queue.schedule_ranked(f64::NAN, 0, 'x'), Err(EventError::NotANumber));
+    }
     use sim_math::testkit::SplitMix64;
 
     #[test]

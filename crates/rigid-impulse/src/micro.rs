@@ -83,6 +83,8 @@ pub enum CollisionKind {
     Reversed,
     /// A micro-collision with boosted restitution.
     Boosted,
+    /// Lasting contact during a step of time: what it exerted in the step.
+    Lasting,
 }
 
 impl MicroParams {

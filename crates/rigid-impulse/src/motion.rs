@@ -131,6 +131,7 @@ impl Motion for Ballistic {
 
 /// Goes round a circle without turning itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cycler {
     /// Centre of the circle, world, m.
     pub center: DVec3,
@@ -191,6 +192,7 @@ impl Motion for Cycler {
 
 /// Swings along a line as a sine of time, without turning.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shaker {
     /// Middle of the swing, world, m.
     pub center: DVec3,

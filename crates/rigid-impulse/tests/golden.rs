@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{random_impact, soak};
+use common::random_impact;
 use rigid_impulse::impact::{
     Ending, Integrated, Phases, Restitution, SlidingFlow, integrate, integrate_phases, reference, sticking,
 };
 use sim_math::{
     assert_close,
     glam::{DMat3, DVec3},
-    testkit::SplitMix64,
+    testkit::{SplitMix64, soak},
 };
 use sim_traits::Impact;
 
@@ -97,10 +97,10 @@ fn from_rest_along_the_ray_or_stuck() {
 
 // proves: FON-59, ARN-48
 #[test]
-fn the_fast_law_agrees_with_the_reference() {
-    let mut random = SplitMix64(21);
+fn soak_the_fast_law_agrees_with_the_reference() {
+    let mut random = soak::random(21);
     let (mut stuck, mut worst, mut worst_loose) = (0, 0.0_f64, 0.0_f64);
-    for n in 0..soak(1500) {
+    for n in 0..soak::cases(1500) {
         let impact = random_impact(&mut random, 100.0, 1.5);
         let law = [Restitution::Stronge, Restitution::Newton, Restitution::Poisson][n as usize % 3];
         let slow = reference(&impact, law).unwrap();
@@ -128,10 +128,10 @@ fn the_fast_law_agrees_with_the_reference() {
 }
 
 #[test]
-fn phases_agree_with_the_series() {
-    let mut random = SplitMix64(22);
+fn soak_phases_agree_with_the_series() {
+    let mut random = soak::random(22);
     let mut jammed = 0;
-    for _ in 0..soak(500) {
+    for _ in 0..soak::cases(500) {
         let impact = random_impact(&mut random, 100.0, 2.0);
         let critical =
             rigid_impulse::impact::critical_friction(&SlidingFlow::new(&impact.k, impact.friction));

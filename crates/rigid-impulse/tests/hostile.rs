@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{random_matrix, soak};
+use common::random_matrix;
 use rigid_impulse::impact::{Algebraic, Frictionless, Integrated, Phases, Restitution, integrate};
 use sim_math::{
     glam::{DMat3, DVec3},
     ops,
-    testkit::SplitMix64,
+    testkit::{SplitMix64, soak},
 };
 use sim_traits::{Impact, ImpactError, ImpactLaw};
 
@@ -47,11 +47,11 @@ fn hostile(random: &mut SplitMix64) -> Impact {
 
 // proves: ARN-50
 #[test]
-fn every_law_ends_on_hostile_input() {
-    let mut random = SplitMix64(51);
+fn soak_every_law_ends_on_hostile_input() {
+    let mut random = soak::random(51);
     let mut worst_steps = 0;
     let mut fallbacks = 0_u32;
-    for _ in 0..soak(1_000_000) {
+    for _ in 0..soak::cases(1_000_000) {
         let mut impact = hostile(&mut random);
         let bounded = random.below(2) == 0;
         if bounded {
@@ -82,15 +82,15 @@ fn every_law_ends_on_hostile_input() {
 }
 
 #[test]
-fn other_restitutions_and_phases_end_too() {
-    let mut random = SplitMix64(52);
+fn soak_other_restitutions_and_phases_end_too() {
+    let mut random = soak::random(52);
     let laws: [Box<dyn ImpactLaw>; 4] = [
         Box::new(Integrated::with(Restitution::Newton)),
         Box::new(Integrated::with(Restitution::Poisson)),
         Box::new(Phases::default()),
         Box::new(Frictionless),
     ];
-    for n in 0..soak(20_000) {
+    for n in 0..soak::cases(20_000) {
         let impact = hostile(&mut random);
         let law = &laws[n as usize % 4];
         if let Ok(p) = law.impulse(&impact) {

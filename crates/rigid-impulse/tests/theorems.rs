@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{random_impact, random_matrix, soak};
+use common::{random_impact, random_matrix};
 use rigid_impulse::impact::{
     Algebraic, Ending, Integrated, Restitution, SlidingFlow, Sticking, critical_friction, diverging_ray,
     integrate, rays, sticking,
@@ -10,15 +10,15 @@ use rigid_impulse::impact::{
 use sim_math::{
     glam::{DVec2, DVec3},
     ops,
-    testkit::SplitMix64,
+    testkit::{SplitMix64, soak},
 };
 use sim_traits::ImpactLaw;
 
 // proves: MIR-51, ARN-47
 #[test]
-fn sticking_is_stable_exactly_when_no_ray_diverges() {
-    let mut random = SplitMix64(41);
-    for _ in 0..soak(1_000_000) {
+fn soak_sticking_is_stable_exactly_when_no_ray_diverges() {
+    let mut random = soak::random(41);
+    for _ in 0..soak::cases(1_000_000) {
         let k = random_matrix(&mut random, 1000.0);
         let flow = SlidingFlow::new(&k, random.range(0.0, 3.0));
         let critical = critical_friction(&flow);
@@ -43,10 +43,10 @@ fn sticking_is_stable_exactly_when_no_ray_diverges() {
 
 // proves: MIR-45, CLI-101, ARN-44
 #[test]
-fn stronges_law_never_adds_energy_and_stays_in_the_cone() {
-    let mut random = SplitMix64(42);
+fn soak_stronges_law_never_adds_energy_and_stays_in_the_cone() {
+    let mut random = soak::random(42);
     let mut endings = [0_u32; 6];
-    for _ in 0..soak(1_000_000) {
+    for _ in 0..soak::cases(1_000_000) {
         let impact = random_impact(&mut random, 1000.0, 3.0);
         let report = integrate(&impact, &Integrated::default()).unwrap();
         let p = report.impulse;
@@ -63,9 +63,9 @@ fn stronges_law_never_adds_energy_and_stays_in_the_cone() {
 
 // proves: FON-58
 #[test]
-fn the_algebraic_law_keeps_restitution_cone_and_energy_exactly() {
-    let mut random = SplitMix64(43);
-    for _ in 0..soak(200_000) {
+fn soak_the_algebraic_law_keeps_restitution_cone_and_energy_exactly() {
+    let mut random = soak::random(43);
+    for _ in 0..soak::cases(200_000) {
         let impact = random_impact(&mut random, 300.0, 2.0);
         let e_t = random.range(-1.0, 1.0);
         let p = Algebraic::new(e_t).unwrap().impulse(&impact).unwrap();

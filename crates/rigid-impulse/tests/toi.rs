@@ -2,15 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::soak;
 use rigid_impulse::{
     Body, PrincipalMass,
     bounds::{Travel, date_of_impact, time_to_impact},
     motion::{Ballistic, Fixed, Motion},
 };
-use sim_math::{Pose, glam::DVec3, testkit::SplitMix64};
+use sim_math::{
+    Pose,
+    glam::DVec3,
+    testkit::{SplitMix64, soak},
+};
 
 const GRAVITY: DVec3 = DVec3::new(0.0, 0.0, -9.81);
 
@@ -77,10 +78,10 @@ fn bound(a: (&Body, &Capsule), b: (&Body, &Capsule), envelope: f64) -> f64 {
 
 // proves: MIR-23, FON-81
 #[test]
-fn the_bound_is_never_later_than_the_contact() {
-    let mut random = SplitMix64(101);
+fn soak_the_bound_is_never_later_than_the_contact() {
+    let mut random = soak::random(101);
     let (mut pairs, mut near) = (0, 0);
-    while pairs < soak(100_000) {
+    while pairs < soak::cases(100_000) {
         let (shape_a, shape_b) = (Capsule::random(&mut random), Capsule::random(&mut random));
         let (mut a, mut b) = (random_body(&mut random), random_body(&mut random));
         // Some against something that does not move, so that gravity does not cancel.

@@ -6,7 +6,7 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
-use sim_core::{prelude::*, traits::BodyId};
+use sim_core::{prelude::*, world::Collision};
 use std::error::Error;
 
 const GRAVITY: f64 = 9.81;
@@ -15,11 +15,23 @@ const RESTITUTION: f64 = 0.8;
 const RADIUS: f64 = 0.1;
 
 fn drop_a_ball() -> Result<(Simulation, BodyId), Box<dyn Error>> {
-    let mut world = World::new(DVec3::new(0.0, 0.0, -GRAVITY));
-    world.add(Body::fixed(HalfSpace::up()));
-    let start = DVec3::new(0.0, 0.0, HEIGHT + RADIUS);
-    let ball = world.add(Body::free(Sphere::new(RADIUS)?, 1.0, 0.004).at(start).restitution(RESTITUTION));
-    Ok((Simulation::new(world, Parts::default())?, ball))
+    let mut world = World::new([0.0, 0.0, -GRAVITY])?;
+    world.add(Body::fixed().shape(HalfSpace::up()))?;
+    let ball = Body::free().shape(Sphere::new(RADIUS)?).mass(1.0).at([0.0, 0.0, HEIGHT + RADIUS]);
+    let ball = world.add(ball.restitution(RESTITUTION))?;
+    Ok((Simulation::new(world), ball))
+}
+
+/// The first collision of the last advance, with its time.
+fn first_collision(world: &World) -> Option<(f64, Collision)> {
+    world.events().iter().find_map(|event| match event.kind {
+        EventKind::Collision(collision) => Some((event.time, collision)),
+        _ => None,
+    })
+}
+
+fn energy(world: &World) -> f64 {
+    world.kinetic_energy() + world.potential_energy() - GRAVITY * RADIUS
 }
 
 /// Height over time as a picture, the accumulation point of the closed form marked.
@@ -29,7 +41,7 @@ fn draw(end: f64) -> Result<String, Box<dyn Error>> {
     let mut path = format!("M{:.1},{:.1}", x(0.0), y(HEIGHT));
     for k in 1..=1250 {
         sim.advance(0.004)?;
-        let height = sim.position(ball).map_or(f64::NAN, |p| p.z - RADIUS);
+        let height = sim.world()[ball].position().z - RADIUS;
         path += &format!("L{:.1},{:.1}", x(0.004 * f64::from(k)), y(height));
     }
     let mut svg = String::from(
@@ -52,7 +64,7 @@ fn draw(end: f64) -> Result<String, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let (g, e) = (GRAVITY, RESTITUTION);
     let (mut sim, ball) = drop_a_ball()?;
-    let start = *sim.report();
+    let start = energy(sim.world());
 
     println!("A ball of 1 kg falls {HEIGHT} m and bounces with e = {e}.");
     println!();
@@ -65,16 +77,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let apex_time = impact + e * speed / g;
         sim.advance(apex_time - now)?;
         now = apex_time;
-        let event = sim.events()[bounce - 1];
-        let apex = sim.position(ball).map_or(f64::NAN, |p| p.z - RADIUS);
+        let (time, collision) = first_collision(sim.world()).ok_or("no collision")?;
+        let apex = sim.world()[ball].position().z - RADIUS;
         let exact_apex = (e * speed) * (e * speed) / (2.0 * g);
-        let energy = sim.report().kinetic + sim.report().potential - g * RADIUS;
+        let energy = energy(sim.world());
         println!(
             "{bounce:6} | {:11.6}  {:9.1e} | {apex:9.6}  {:9.1e} | {energy:10.6} | {:9.1e}",
-            event.time,
-            (event.time - impact).abs(),
+            time,
+            (time - impact).abs(),
             (apex - exact_apex).abs(),
-            event.distance
+            collision.separation
         );
         impact += 2.0 * e * speed / g;
         speed *= e;
@@ -86,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "Closed form: the bounces pile up at t = {end:.4} s. Beyond it the ball hops within its contact envelope:"
     );
     println!("{}", sim.report());
-    println!("Energy at the start: {:.6} J", start.kinetic + start.potential);
+    println!("Energy: {start:.6} J at the start, {:.6} J now", energy(sim.world()));
     if let Some(path) = std::env::args().nth(1) {
         std::fs::write(&path, draw(end)?)?;
         println!("Drawn into {path}.");

@@ -6,13 +6,12 @@
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
 use sim_core::{
-    math::{Aabb, glam::DMat3},
+    math::Aabb,
     prelude::*,
-    skeleton::{FreeBodiesMaker, Inertia},
+    rigid::impact::Frictionless,
     traits::{
-        BroadPhase, BroadPhaseError, ColumnsMut, DynamicsError, Entry, Executor, FeatureId, Impact,
-        ImpactError, ImpactLaw, Manifold, NarrowPhase, NarrowPhaseError, Pair, PairCache, PairChanges,
-        ProxyId, ProxyKind, Ray, Scratch, Separation, VelocitySystem,
+        BroadPhase, BroadPhaseError, Executor, FeatureId, Impact, ImpactError, ImpactLaw, Manifold,
+        NarrowPhase, NarrowPhaseError, Pair, PairCache, PairChanges, ProxyId, ProxyKind, Ray, Separation,
     },
 };
 use std::{collections::BTreeMap, ops::ControlFlow};
@@ -176,77 +175,6 @@ impl ImpactLaw for ByWork {
     }
 }
 
-/// Velocity system: each body's 6x6 response written out as two 3x3 matrices about the world origin.
-#[derive(Debug)]
-struct AboutOrigin {
-    inertia: Vec<Option<Inertia>>,
-    centers: Vec<DVec3>,
-}
-
-impl AboutOrigin {
-    /// Skew matrix of a: [a] b = a × b.
-    fn skew(a: DVec3) -> DMat3 {
-        DMat3::from_cols(DVec3::new(0.0, a.z, -a.y), DVec3::new(-a.z, 0.0, a.x), DVec3::new(a.y, -a.x, 0.0))
-    }
-}
-
-impl VelocitySystem for AboutOrigin {
-    fn velocity_len(&self) -> usize {
-        6 * self.inertia.len()
-    }
-
-    fn configuration_len(&self) -> usize {
-        7 * self.inertia.len()
-    }
-
-    fn part_count(&self) -> usize {
-        self.inertia.len()
-    }
-
-    fn prepare(&mut self, q: &[f64]) -> Result<(), DynamicsError> {
-        self.centers = q.chunks_exact(7).map(|q| DVec3::new(q[0], q[1], q[2])).collect();
-        Ok(())
-    }
-
-    fn row_velocities(&self, v: &[f64], rows: &[Entry], out: &mut [f64]) -> Result<(), DynamicsError> {
-        for entry in rows {
-            let v = &v[6 * entry.part.index()..][..6];
-            let (omega, velocity) = (DVec3::new(v[0], v[1], v[2]), DVec3::new(v[3], v[4], v[5]));
-            let at_point = velocity + Self::skew(omega) * (entry.point - self.centers[entry.part.index()]);
-            out[entry.row as usize] += entry.wrench.linear.dot(at_point) + entry.wrench.moment.dot(omega);
-        }
-        Ok(())
-    }
-
-    fn response(
-        &self,
-        rows: &[Entry],
-        _: &mut Scratch,
-        out: &mut ColumnsMut<'_>,
-    ) -> Result<(), DynamicsError> {
-        out.clear();
-        for entry in rows {
-            let Some(inertia) = self.inertia[entry.part.index()] else { continue };
-            let arm = Self::skew(entry.point - self.centers[entry.part.index()]);
-            let omega = (arm * entry.wrench.linear + entry.wrench.moment) / inertia.moment;
-            let velocity = entry.wrench.linear / inertia.mass;
-            let column = &mut out.column(entry.row as usize)[6 * entry.part.index()..][..6];
-            for (x, d) in column.iter_mut().zip(omega.to_array().into_iter().chain(velocity.to_array())) {
-                *x += d;
-            }
-        }
-        Ok(())
-    }
-
-    fn dof_response(&self, dof: u32, _: &mut Scratch, out: &mut [f64]) -> Result<(), DynamicsError> {
-        out.fill(0.0);
-        if let Some(inertia) = self.inertia[dof as usize / 6] {
-            out[dof as usize] = if dof % 6 < 3 { 1.0 / inertia.moment } else { 1.0 / inertia.mass };
-        }
-        Ok(())
-    }
-}
-
 /// Executor: two threads per phase.
 #[derive(Debug)]
 struct TwoThreads;
@@ -264,80 +192,47 @@ impl Executor for TwoThreads {
     }
 }
 
-/// Where the bodies and the joints of the tree are, and after how many collisions.
-type Outcome = (Vec<DVec3>, [f64; 2], u64);
+/// Where the bodies are, and after how many collisions.
+type Outcome = (Vec<DVec3>, u64);
+/// Puts parts into a simulation.
+type Swap = fn(SimulationBuilder) -> SimulationBuilder;
 
-/// Three balls, a tumbling cube and a tree of two links, for one second.
-fn run(parts: Parts) -> Result<Outcome, Box<dyn std::error::Error>> {
-    let mut world = World::new(DVec3::new(0.0, 0.0, -9.81));
-    world.add(Body::fixed(HalfSpace::up()));
-    let sphere = Sphere::new(0.2)?;
-    let mut bodies: Vec<_> = (0..3)
-        .map(|k| {
-            let x = f64::from(k);
-            let start = DVec3::new(x, 0.1 * x, 1.0 + 0.5 * x);
-            world
-                .add(Body::free(sphere, 1.0, 0.016).at(start).moving(DVec3::new(1.0 - x, 0.0, 0.5), DVec3::Y))
-        })
-        .collect();
-    bodies.push(
-        world.add(
-            Body::free(Cuboid::new(DVec3::splat(0.2))?, 2.0, 0.05)
-                .at(DVec3::new(0.0, 9.0, 1.5))
-                .moving(DVec3::X, DVec3::new(3.0, -2.0, 5.0)),
-        ),
-    );
-    let tree = world.add_tree(Tree {
-        anchors: [DVec3::new(-9.0, 0.0, 3.0), DVec3::new(-9.0, 0.0, 0.8)],
-        rails: [DVec3::X, DVec3::new(0.6, 0.0, 0.8)],
-        masses: [2.0, 0.5],
-        shapes: [sphere.into(), sphere.into()],
-        q: [0.0; 2],
-        v: [0.3, 0.0],
-        restitution: 0.9,
-    });
-    let mut sim = Simulation::new(world, parts)?;
+/// Three balls and a tumbling cube, for one second, without friction.
+fn run(swap: Swap) -> Result<Outcome, Box<dyn std::error::Error>> {
+    let mut world = World::new([0.0, 0.0, -9.81])?;
+    world.add(Body::fixed().shape(HalfSpace::up()).friction(0.0))?;
+    let mut bodies = Vec::new();
+    for k in 0..3 {
+        let x = f64::from(k);
+        let ball = Body::free().shape(Sphere::new(0.2)?).mass(1.0).at([x, 0.1 * x, 1.0 + 0.5 * x]);
+        bodies.push(world.add(ball.moving([1.0 - x, 0.0, 0.5]).spinning([0.0, 1.0, 0.0]).restitution(1.0))?);
+    }
+    let cube = Body::free().shape(Cuboid::new(DVec3::splat(0.2))?).mass(2.0).at([0.0, 9.0, 1.5]);
+    bodies.push(world.add(cube.moving([1.0, 0.0, 0.0]).spinning([3.0, -2.0, 5.0]).restitution(0.9))?);
+    // The law of the example knows no friction, so the reference has none either.
+    let mut sim = swap(Simulation::builder(world).impact(Frictionless)).build()?;
     sim.advance(1.0)?;
-    let positions = bodies.into_iter().filter_map(|b| sim.position(b)).collect();
-    let joints = sim.joints(tree).map_or([f64::NAN; 2], |(q, _)| q);
-    Ok((positions, joints, sim.report().collisions))
-}
-
-fn about_origin() -> FreeBodiesMaker {
-    Box::new(|inertia| Box::new(AboutOrigin { inertia: inertia.to_vec(), centers: Vec::new() }))
+    let positions = bodies.into_iter().map(|b| sim.world()[b].position()).collect();
+    Ok((positions, sim.report().collisions))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let swapped: [(&str, Parts); 6] = [
-        (
-            "broad phase: sweep along x",
-            Parts { broad_phase: Box::new(SweepX::default()), ..Parts::default() },
-        ),
-        ("narrow phase: support maps", Parts { narrow_phase: Box::new(BySupport), ..Parts::default() }),
-        ("impact law: work by bisection", Parts { impact_law: Box::new(ByWork), ..Parts::default() }),
-        ("velocity system: about the origin", Parts { free_bodies: about_origin(), ..Parts::default() }),
-        ("executor: two threads", Parts { executor: Box::new(TwoThreads), ..Parts::default() }),
-        (
-            "all five at once",
-            Parts {
-                broad_phase: Box::new(SweepX::default()),
-                narrow_phase: Box::new(BySupport),
-                impact_law: Box::new(ByWork),
-                free_bodies: about_origin(),
-                executor: Box::new(TwoThreads),
-                ..Parts::default()
-            },
-        ),
+    let swapped: [(&str, Swap); 5] = [
+        ("broad phase: sweep along x", |b| b.broad_phase(SweepX::default())),
+        ("narrow phase: support maps", |b| b.narrow_phase(BySupport)),
+        ("impact law: work by bisection", |b| b.impact(ByWork)),
+        ("executor: two threads", |b| b.executor(TwoThreads)),
+        ("all four at once", |b| {
+            b.broad_phase(SweepX::default()).narrow_phase(BySupport).impact(ByWork).executor(TwoThreads)
+        }),
     ];
-    let (positions, joints, collisions) = run(Parts::default())?;
-    println!("{collisions} collisions in one second with the parts of the skeleton.\n");
+    let (positions, collisions) = run(|b| b)?;
+    println!("{collisions} collisions in one second with the default parts.\n");
     println!("{:36} | collisions | largest difference [m]", "swapped");
     println!("{:-<36}-|------------|-----------------------", "");
-    for (name, parts) in swapped {
-        let (p, q, n) = run(parts)?;
-        let of_bodies = positions.iter().zip(&p).map(|(a, b)| (*a - *b).length());
-        let of_joints = joints.iter().zip(q).map(|(a, b)| (a - b).abs());
-        let difference = of_bodies.chain(of_joints).fold(0.0, f64::max);
+    for (name, swap) in swapped {
+        let (p, n) = run(swap)?;
+        let difference = positions.iter().zip(&p).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
         println!("{name:36} | {n:10} | {difference:9.1e}");
         assert!(n == collisions && difference < 1e-9, "{name}: not the same result");
     }

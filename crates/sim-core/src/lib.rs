@@ -1,45 +1,96 @@
-//! Facade of the Tumblestone physics engine: a [`Simulation`](skeleton::Simulation) built from parts, each of them a
-//! trait object that can be swapped.
+//! Facade of the Tumblestone physics engine: a [`Simulation`] built from parts, each of them a trait object that can be swapped.
 //!
 //! ```
 //! use sim_core::prelude::*;
 //!
-//! let mut world = World::new(DVec3::new(0.0, 0.0, -9.81));
-//! world.add(Body::fixed(HalfSpace::up()));
-//! let ball = world.add(Body::free(Sphere::new(0.1)?, 1.0, 0.004).at(DVec3::new(0.0, 0.0, 1.1)).restitution(0.8));
+//! let mut world = World::builder().gravity([0.0, 0.0, -9.81]).build()?;
+//! world.add(Body::fixed().shape(HalfSpace::up()))?;
+//! let ball = world.add(Body::free().shape(Sphere::new(0.1)?).density(7800.0).at([0.0, 0.0, 1.1]).restitution(0.8))?;
 //!
-//! let mut sim = Simulation::new(world, Parts::default())?;
-//! sim.advance(4.0)?;
-//! assert!(sim.position(ball).unwrap().z < 1.1);
-//! println!("{}", sim.report());
+//! let mut sim = Simulation::new(world); // sensible defaults for every seam
+//! sim.advance(4.0)?; // seconds
+//! assert!(sim.world()[ball].position().z < 0.2);
+//! println!("{:?}  {}", sim.world()[ball].position(), sim.report());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Today the facade holds the [walking skeleton](skeleton): small stand-ins behind the real seams. They are replaced
-//! one by one by the algorithm crates.
+//! The same world with other parts:
+//!
+//! ```
+//! use sim_core::{broadphase::DynamicTree, prelude::*, rigid::impact::Algebraic};
+//!
+//! let mut world = World::new([0.0, 0.0, -9.81])?;
+//! world.add(Body::fixed().shape(HalfSpace::up()))?;
+//! world.add(Body::free().shape(Sphere::new(0.1)?).at([0.0, 0.0, 1.1]))?;
+//! let mut sim = Simulation::builder(world).broad_phase(DynamicTree::default()).impact(Algebraic::default()).build()?;
+//! sim.advance(1.0)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same world by fixed steps, all contacts solved together: piles, stacks, walls.
+//!
+//! ```
+//! use sim_core::prelude::*;
+//!
+//! let mut world = World::new([0.0, 0.0, -9.81])?;
+//! world.add(Body::fixed().shape(HalfSpace::up()))?;
+//! for k in 0..5 {
+//!     world.add(Body::free().shape(Cuboid::new(DVec3::splat(0.5))?).at([0.0, 0.0, 0.5 + f64::from(k)]))?;
+//! }
+//! let params = TimeSteppingParams::default();
+//! let mut sim = Simulation::builder(world).stepper(time_stepping(ConeNewton::default(), params)).build()?;
+//! let report = sim.advance(2.0)?;
+//! assert!(report.solver.deepest < 1e-6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It knows all other crates and has no logic of its own; each of them can be used alone.
 //!
 //! # Features
 //!
 //! | feature | default | effect |
 //! |---|---|---|
 //! | `std` | yes | reserved: the crate always links `std` today |
+//! | `serde` | no | snapshots ([`Simulation::snapshot`]) |
 //! | `libm` | no | the same bits on every target |
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
-pub mod skeleton;
+mod simulation;
+mod threads;
 
+pub use collision_broadphase as broadphase;
+pub use collision_narrowphase as narrowphase;
+pub use constraint_dynamics as constraints;
+pub use lcp_lemke as lcp;
+pub use rigid_impulse as rigid;
 pub use sim_math as math;
+pub use sim_steppers as steppers;
 pub use sim_traits as traits;
+pub use sim_world as world;
+
+pub use simulation::{BuildError, Simulation, SimulationBuilder, time_stepping};
+pub use threads::Threads;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::skeleton::{Body, Parts, Simulation, Tree, World};
+    pub use crate::simulation::{Simulation, SimulationBuilder, time_stepping};
+    pub use collision_narrowphase::Polyhedron;
+    pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone};
     pub use sim_math::{
         Pose,
         glam::{DQuat, DVec3},
+        spatial::Motion,
     };
-    pub use sim_traits::{Cuboid, HalfSpace, Shape, Sphere};
+    pub use sim_steppers::{
+        ContactHandling, EventDriven, EventDrivenParams, SleepParams, Stabilization, TimeStepping,
+        TimeSteppingParams,
+    };
+    pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
+    pub use sim_world::{
+        Anchor, Body, Callback, ColliderBuilder, Controller, EventKind, ForceGenerator, Groups, Listing,
+        OpenLoop, Pid, Quantity, QueryFilter, QueryIndex, Registry, StepReport, Stepper, World,
+    };
 }
 
 #[cfg(doctest)]

@@ -34,6 +34,8 @@ impl Executor for Serial {
 
 /// Most pieces that [`for_each_mut`] cuts: enough for any desktop, and small enough for the stack.
 const MAX_PIECES: usize = 64;
+/// Fewest items in a piece: below that, handing it to a thread costs more than the work.
+const GRAIN: usize = 64;
 
 /// Calls `work(i, &mut items[i])` for every item, cut into contiguous pieces; allocates nothing.
 pub fn for_each_mut<T: Send>(
@@ -41,7 +43,7 @@ pub fn for_each_mut<T: Send>(
     items: &mut [T],
     work: &(dyn Fn(usize, &mut T) + Sync),
 ) {
-    let wanted = executor.parallelism().clamp(1, MAX_PIECES);
+    let wanted = executor.parallelism().min(items.len() / GRAIN).clamp(1, MAX_PIECES);
     let piece_len = items.len().div_ceil(wanted).max(1);
     let count = items.len().div_ceil(piece_len);
     // A lock per piece hands each exclusive slice to whichever thread runs it; it is never contended.

@@ -23,6 +23,7 @@
 //! | how velocities answer impulses | [`VelocitySystem`] | one per system and contact set |
 //! | what impulse a collision exerts | [`ImpactLaw`] | one per collision |
 //! | complementarity problems | [`LcpSolver`] | one per problem |
+//! | contact with friction at many points | [`ContactSolver`] | one per island |
 //! | threads | [`Executor`] | one per parallel phase |
 //!
 //! Rules for all of them: arguments are plain data, output goes into buffers of the caller, results do not depend
@@ -46,6 +47,7 @@
 
 mod broad_phase;
 mod contact;
+mod contact_solver;
 mod executor;
 mod hash;
 mod ids;
@@ -60,6 +62,10 @@ pub mod testkit;
 
 pub use broad_phase::{BroadPhase, BroadPhaseError, PairChanges, ProxyKind, Ray};
 pub use contact::{ContactPoint, FeatureId, Manifold, PairCache, Separation};
+pub use contact_solver::{
+    ContactCertificate, ContactError, ContactProblem, ContactReport, ContactSolver, FreeContacts,
+    project_on_cone,
+};
 pub use executor::{Executor, Serial, for_each_mut};
 pub use hash::{FixedHasher, FixedMap, FixedSet, FixedState};
 pub use ids::{BodyId, ColliderId, Pair, PartId, ProxyId, SystemId};

@@ -4,7 +4,11 @@
 //! [`Shape::Convex`] (anything with a support map) or [`Shape::Custom`] (anything at all, with a narrow phase
 //! of its own). Parameters are checked by the constructors and cannot be changed afterwards.
 
-use sim_math::{Aabb, Pose, glam::DVec3};
+use sim_math::{
+    Aabb, Pose,
+    glam::DVec3,
+    mass::{Amount, MassError, MassProperties},
+};
 use std::{any::Any, fmt::Debug, sync::Arc};
 use thiserror::Error;
 
@@ -63,6 +67,11 @@ pub trait SupportMap: Debug + Send + Sync {
 
     /// Largest distance of a point of the shape from the origin of its frame, metres.
     fn bounding_radius(&self) -> f64;
+
+    /// Mass, centre of mass and inertia of the solid in its own frame, if the shape knows them.
+    fn mass_properties(&self, _amount: Amount) -> Option<Result<MassProperties, MassError>> {
+        None
+    }
 
     /// For algorithms that know the concrete type and can use more than the support map.
     fn as_any(&self) -> &dyn Any;
@@ -185,6 +194,18 @@ impl HalfSpace {
         match normal.try_normalize() {
             Some(normal) if normal.is_finite() => Ok(Self { normal }),
             _ => Err(ShapeError::BadDirection { shape: "half-space", parameter: "normal", value: normal }),
+        }
+    }
+
+    /// With an outward normal that has been normalised before, kept to the bit: doing it again may move its last one.
+    ///
+    /// # Errors
+    /// [`ShapeError::BadDirection`] unless the length is 1 within 1e-12.
+    pub fn from_unit(normal: DVec3) -> Result<Self, ShapeError> {
+        if (normal.length() - 1.0).abs() < 1e-12 {
+            Ok(Self { normal })
+        } else {
+            Err(ShapeError::BadDirection { shape: "half-space", parameter: "unit normal", value: normal })
         }
     }
 
@@ -343,6 +364,18 @@ mod tests {
             Cuboid::new(DVec3::new(0.2, 0.9, 1.4)).unwrap().into(),
             Cylinder::new(0.8, 0.4).unwrap().into(),
         ]
+    }
+
+    #[test]
+    fn a_unit_normal_is_kept_to_the_bit_and_no_other_is_taken() {
+        let normal = HalfSpace::new(DVec3::new(0.05, -0.02, 1.0)).unwrap().normal();
+        for k in 0..100 {
+            let other = HalfSpace::new(DVec3::new(0.3, f64::from(k), 1.0)).unwrap().normal();
+            assert_eq!(HalfSpace::from_unit(other).unwrap().normal(), other);
+        }
+        for bad in [normal * 1.001, DVec3::ZERO, DVec3::NAN, DVec3::splat(f64::INFINITY)] {
+            assert!(matches!(HalfSpace::from_unit(bad), Err(ShapeError::BadDirection { .. })), "{bad}");
+        }
     }
 
     #[test]

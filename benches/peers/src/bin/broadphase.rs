@@ -16,6 +16,7 @@ use sim_math::{Aabb, glam::DVec3};
 use sim_traits::{BroadPhase, Pair, PairChanges};
 use tumblestone_benches::boxes::MovingBoxes;
 
+/// Steps before the clock runs; at most as many as are timed.
 const WARM_UP: usize = 20;
 
 /// Something that takes boxes and gives pairs.
@@ -115,7 +116,7 @@ fn contender(name: &str, scene: &MovingBoxes) -> Option<Box<dyn Contender>> {
             _ => Parry::new(scene, mode.strip_prefix("fat")?.parse().ok()?, true, false),
         })),
         "column" => ours(Box::new(ColumnSweep::default())),
-        "column24" | "column32" => {
+        _ if kind.starts_with("column") && kind.len() > 6 => {
             let mut params = ColumnSweepParams::default();
             params.max_window = kind[6..].parse().ok()?;
             ours(Box::new(ColumnSweep::new(params)))
@@ -153,15 +154,16 @@ fn main() {
     );
     let mut scene = MovingBoxes::scene(&scene_name, n).unwrap();
     let mut contenders: Vec<_> = names.iter().map(|name| contender(name, &scene).unwrap()).collect();
+    let warm_up = WARM_UP.min(steps);
     let mut times = vec![Vec::new(); names.len()];
     let mut counts = vec![0; names.len()];
     // Steps outside, contenders inside: what disturbs the machine disturbs all.
-    for step in 0..(WARM_UP + steps) {
+    for step in 0..(warm_up + steps) {
         scene.step();
         for (i, contender) in contenders.iter_mut().enumerate() {
             let start = ThreadTime::now();
             counts[i] = contender.update(&scene);
-            if step >= WARM_UP {
+            if step >= warm_up {
                 times[i].push(start.elapsed().as_secs_f64() * 1e3);
             }
         }

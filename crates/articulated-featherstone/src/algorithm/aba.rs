@@ -34,8 +34,8 @@
 //! `DynamicsError::Singular` with the link and D; wrong lengths; numbers that are not finite.
 //!
 //! # Tested by
-//! `aba_equals_crba_and_solve_and_rnea_undoes_it`,
-//! `aba_equals_the_dense_multiplier_system`,
+//! `soak_aba_equals_crba_and_solve_and_rnea_undoes_it`,
+//! `soak_aba_equals_the_dense_multiplier_system`,
 //! `aligned_axes_of_massless_links_are_an_error_naming_the_link`.
 
 use super::{
@@ -81,8 +81,7 @@ pub fn aba(
         place_link(link, &state.q, &mut ws.parent_from_link[i], &mut ws.axes);
         let own = joint_velocity(link, &ws.axes, &state.v);
         let v = ws.parent_from_link[i].inverse_motion(ws.velocity[link.parent_slot]) + own;
-        ws.bias[i] =
-            v.cross(own) + link.joint.bias(&ws.axes[link.v..link.v_end], &state.v[link.v..link.v_end]);
+        ws.bias[i] = v.cross(own) + link.bias(&ws.axes[link.v..link.v_end], &state.v[link.v..link.v_end]);
         ws.velocity[i + 1] = v;
         ws.articulated[i + 1] = link.inertia.into();
         ws.noise[i + 1] = [0.0; 2];

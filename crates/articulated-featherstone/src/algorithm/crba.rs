@@ -23,8 +23,8 @@
 //! Wrong lengths, numbers that are not finite.
 //!
 //! # Tested by
-//! `crba_columns_are_rnea_and_solve_undoes_the_mass_matrix`,
-//! `aba_equals_crba_and_solve_and_rnea_undoes_it`.
+//! `soak_crba_columns_are_rnea_and_solve_undoes_the_mass_matrix`,
+//! `soak_aba_equals_crba_and_solve_and_rnea_undoes_it`.
 
 use super::{check_len, kinematics::place_all};
 use crate::{Model, Workspace};

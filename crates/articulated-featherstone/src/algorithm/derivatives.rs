@@ -34,7 +34,7 @@
 //! As [`crate::rnea`] and [`crate::aba`].
 //!
 //! # Tested by
-//! `derivatives_of_rnea_and_aba_are_finite_differences`.
+//! `soak_derivatives_of_rnea_and_aba_are_finite_differences`.
 
 use super::{
     aba::aba, check_len, kinematics::compute_accelerations, mass_solve::solve_mass, rnea::check_external,

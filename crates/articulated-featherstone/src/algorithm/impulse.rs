@@ -32,7 +32,7 @@
 //! `NotPrepared` without a factorisation, unknown link or row, wrong length.
 //!
 //! # Tested by
-//! `delassus_is_j_m_inverse_jt`,
+//! `soak_delassus_is_j_m_inverse_jt`,
 //! `impulse_changes_momentum_by_itself_and_energy_by_its_work`,
 //! `cross_inertia_is_the_difference_of_two_aba_runs`.
 

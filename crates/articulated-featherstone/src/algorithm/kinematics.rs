@@ -28,7 +28,7 @@
 //! Wrong lengths, numbers that are not finite, a quaternion of length zero.
 //!
 //! # Tested by
-//! `velocities_and_accelerations_are_derivatives`.
+//! `soak_velocities_and_accelerations_are_derivatives`.
 
 use super::check_len;
 use crate::{Model, State, Workspace, model::LinkData, state::check_finite};
@@ -44,11 +44,8 @@ pub(crate) fn place_link(
     axes: &mut [Motion],
 ) {
     let q = &q[link.q..link.q + link.joint.q_len()];
-    let moved = link.joint.joint_from_link(q);
-    if link.joint.axes_move() {
-        link.joint.write_axes(&moved, q, &mut axes[link.v..link.v_end]);
-    }
-    *parent_from_link = link.parent_from_joint * moved;
+    let joint_from_link = link.joint_from_link(q, &mut axes[link.v..link.v_end], false);
+    *parent_from_link = link.parent_from_joint * joint_from_link;
 }
 
 /// S q̇ of one link.
@@ -120,8 +117,7 @@ pub fn compute_velocities(model: &Model, state: &State, ws: &mut Workspace) -> R
         let own = joint_velocity(link, &ws.axes, &state.v);
         let v = ws.parent_from_link[i].inverse_motion(ws.velocity[link.parent_slot]) + own;
         ws.velocity[i + 1] = v;
-        ws.bias[i] =
-            v.cross(own) + link.joint.bias(&ws.axes[link.v..link.v_end], &state.v[link.v..link.v_end]);
+        ws.bias[i] = v.cross(own) + link.bias(&ws.axes[link.v..link.v_end], &state.v[link.v..link.v_end]);
     }
     Ok(())
 }

@@ -24,7 +24,7 @@
 //! `DynamicsError::Singular` naming the link, `NotPrepared` without a factorisation.
 //!
 //! # Tested by
-//! `crba_columns_are_rnea_and_solve_undoes_the_mass_matrix`.
+//! `soak_crba_columns_are_rnea_and_solve_undoes_the_mass_matrix`.
 
 use super::{
     aba::{eliminate, pass_inertia},

@@ -25,7 +25,7 @@
 //! # Tested by
 //! `centroidal_matrix_times_velocity_is_momentum_and_energy_is_half_v_m_v`,
 //! `energy_changes_at_the_rate_of_the_power`,
-//! `power_balances_for_random_trees`.
+//! `soak_power_balances_for_random_trees`.
 
 use super::check_len;
 use crate::{Model, State, Workspace};

@@ -25,7 +25,7 @@
 //! Wrong lengths, numbers that are not finite.
 //!
 //! # Tested by
-//! `aba_equals_crba_and_solve_and_rnea_undoes_it`,
+//! `soak_aba_equals_crba_and_solve_and_rnea_undoes_it`,
 //! `hanging_chain_at_rest_carries_the_weight_below`,
 //! `pinocchio_gives_the_same_accelerations_and_bias_forces`.
 
@@ -108,7 +108,7 @@ fn newton_euler(model: &Model, state: &State, base: Motion, external: &[Force], 
         let x = &ws.parent_from_link[i];
         let own = joint_velocity(link, &ws.axes, &state.v);
         let v = x.inverse_motion(ws.velocity[link.parent_slot]) + own;
-        let c = v.cross(own) + link.joint.bias(&ws.axes[link.v..link.v_end], &state.v[link.v..link.v_end]);
+        let c = v.cross(own) + link.bias(&ws.axes[link.v..link.v_end], &state.v[link.v..link.v_end]);
         let a =
             x.inverse_motion(ws.acceleration[link.parent_slot]) + c + joint_velocity(link, &ws.axes, &ws.qdd);
         let f = link.inertia.mul_motion(a) + link.inertia.bias_force(v);

@@ -29,102 +29,132 @@
 //! Wrong lengths, numbers that are not finite, `Singular` with the link.
 //!
 //! # Tested by
-//! `packed_agrees_with_general`,
+//! `soak_packed_agrees_with_general`,
 //! `four_lanes_have_the_bits_of_one`.
 
 use super::{
-    BaseKin, Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Work, body_force, check_numbers,
-    dispatch, forward, forward_free, free_rotation,
-    kernels::{Articulated, V3, add, at, sym_inverse, sym_mul, zero},
-    place_base, to_link, to_parent,
+    Eliminated, Kin, Kind, Lane, PackedLink, PackedTree, PackedWorkspace, Part, body_force, check_numbers,
+    check_wrenches, dispatch, forward, forward_free,
+    kernels::{Articulated, V3, add, at, dot, scale, splat3, sym_inverse, sym_mul, v3, zero},
+    to_link, to_parent,
 };
 use crate::BaseMotion;
 use sim_traits::{DynamicsError, PartId};
 
-/// Joint accelerations of a packed tree into `qdd`; order and units of all numbers as in [`crate::aba`].
+/// Joint accelerations of a packed tree into `qdd`; order, units and frames of all numbers as in [`crate::aba`].
+/// `wrenches` act on the links, moment first, or are empty.
 ///
 /// # Errors
 /// Wrong length, a number that is not finite, [`DynamicsError::Singular`] naming the link.
-pub fn packed_aba<T: Lane>(
+pub fn packed_aba<L: Lane>(
     tree: &PackedTree,
     base: &BaseMotion,
-    q: &[T],
-    v: &[T],
-    tau: &[T],
-    ws: &mut PackedWorkspace<T>,
-    qdd: &mut [T],
+    q: &[L],
+    v: &[L],
+    tau: &[L],
+    wrenches: &[[L; 6]],
+    ws: &mut PackedWorkspace<L>,
+    qdd: &mut [L],
 ) -> Result<(), DynamicsError> {
     ws.check(tree)?;
     check_numbers("coordinates", q, tree.q_len)?;
     check_numbers("velocities", v, tree.v_len)?;
     check_numbers("joint forces", tau, tree.v_len)?;
-    let ground = place_base(tree, base, ws);
-    let work = &mut ws.work[..];
-    for (i, link) in tree.links.iter().enumerate() {
-        let parent = work[link.parent_slot].kin;
-        let out = &mut work[i + 1];
-        let sign = T::splat(link.sign);
-        dispatch!(
-            link,
-            start,
-            start_free(link, &ground, q, v, out),
-            (link, &parent, q[link.q] * sign, v[link.v] * sign, out)
-        );
-    }
-    for (i, link) in tree.links.iter().enumerate().rev() {
-        let (front, rest) = work.split_at_mut(i + 1);
-        let (own, parent) = (&mut rest[0], &mut front[link.parent_slot]);
-        let good = dispatch!(
-            link,
-            eliminate,
-            solve_free(link, tau, own, qdd),
-            (link, tau[link.v] * T::splat(link.sign), own, parent)
-        );
-        if !good {
-            let pivot = own.art.j[at(link.axis as usize, link.axis as usize)].lane(0);
-            return Err(DynamicsError::Singular { part: PartId(i as u32), pivot });
-        }
-    }
-    for (i, link) in tree.links.iter().enumerate() {
-        let (w, v) = if link.parent_slot == 0 {
-            (zero(), zero())
-        } else {
-            let p = &work[link.parent_slot].kin;
-            (p.aw, p.ac)
-        };
-        let out = &mut work[i + 1];
-        dispatch!(link, finish, (), (link, w, v, out, &mut qdd[link.v]));
+    check_wrenches(tree, wrenches)?;
+    crate::algorithm::check_len("joint accelerations", qdd.len(), tree.v_len)?;
+    for part in 0..L::PARTS {
+        run(tree, base, (q, v, tau), wrenches, part, ws, qdd)?;
     }
     check_numbers("joint accelerations", qdd, tree.v_len)
 }
 
 #[inline(always)]
-fn start<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
-    link: &PackedLink,
-    parent: &Kin<T>,
-    q: T,
-    qd: T,
-    out: &mut Work<T>,
-) {
-    let sc = if HINGE { q.sin_cos() } else { (T::splat(0.0), q) };
-    let kin = forward::<T, A, HINGE, FIX>(link, parent, sc, qd, T::splat(0.0));
-    (out.n, out.f) = body_force(link, &kin);
-    out.kin = kin;
-    out.sc = sc;
-    out.art = Articulated::from_rigid(link.mass, link.h, &link.inertia);
+fn run<T: Part, L: Lane<Part = T>>(
+    tree: &PackedTree,
+    base: &BaseMotion,
+    (q, v, tau): (&[L], &[L], &[L]),
+    wrenches: &[[L; 6]],
+    part: usize,
+    ws: &mut PackedWorkspace<L>,
+    qdd: &mut [L],
+) -> Result<(), DynamicsError> {
+    ws.place_joints(tree, q, part);
+    let ground = ws.place_base(tree, base);
+    for (i, link) in tree.links.iter().enumerate() {
+        let (front, rest) = ws.kin.split_at_mut(i + 1);
+        let (parent, out) = (&front[link.parent_slot], &mut rest[0]);
+        let wrench = &mut ws.wrench[i + 1];
+        if link.kind == Kind::Free {
+            *out = forward_free(
+                link,
+                &ground,
+                std::array::from_fn(|k| q[link.q + k].part(part)),
+                std::array::from_fn(|k| v[link.v + k].part(part)),
+                [T::splat(0.0); 6],
+            );
+            *wrench = body_force(link, out);
+        } else {
+            let (sc, qd) = ((ws.sin[i], ws.cos[i]), v[link.v].part(part) * T::splat(link.sign));
+            dispatch!(link, start, (), (link, parent, sc, qd, out, wrench));
+        }
+    }
+    if !wrenches.is_empty() {
+        ws.take_wrenches(tree, wrenches, part);
+    }
+    for (i, link) in tree.links.iter().enumerate().rev() {
+        let (front, rest) = ws.wrench.split_at_mut(i + 1);
+        let (own, parent) = (rest[0], &mut front[link.parent_slot]);
+        let (sums, rest) = ws.art.split_at_mut(i + 1);
+        let children = &rest[0];
+        let pivot = if link.kind == Kind::Free {
+            let tau = std::array::from_fn(|k| tau[link.v + k].part(part));
+            let ((w, v), good) = solve_free(tau, own, &joined(link, children));
+            for k in 0..3 {
+                qdd[link.v + k].set_part(part, w[k]);
+                qdd[link.v + 3 + k].set_part(part, v[k]);
+            }
+            ws.delta[i + 1] = (w, v);
+            T::splat(if good { 1.0 } else { 0.0 })
+        } else {
+            let sc = (ws.sin[i], ws.cos[i]);
+            let tau = tau[link.v].part(part) * T::splat(link.sign);
+            let (sum, out) = (&mut sums[link.parent_slot], &mut ws.eliminated[i]);
+            dispatch!(link, eliminate, T::splat(0.0), (link, sc, tau, own, children, parent, sum, out))
+        };
+        if !pivot.all_positive() {
+            return Err(DynamicsError::Singular { part: PartId(i as u32), pivot: pivot.first() });
+        }
+    }
+    for (i, link) in tree.links.iter().enumerate() {
+        if link.kind == Kind::Free {
+            continue;
+        }
+        let (front, rest) = ws.delta.split_at_mut(i + 1);
+        let (parent, out) = (&front[link.parent_slot], &mut rest[0]);
+        let sc = (ws.sin[i], ws.cos[i]);
+        let a = dispatch!(link, finish, T::splat(0.0), (link, sc, parent, &ws.eliminated[i], out));
+        qdd[link.v].set_part(part, a * T::splat(link.sign));
+    }
+    Ok(())
 }
 
-#[inline(always)]
-fn start_free<T: Lane>(link: &PackedLink, base: &BaseKin<T>, q: &[T], v: &[T], out: &mut Work<T>) {
-    out.free = free_rotation(link, q);
-    out.kin = forward_free(link, base, &out.free, q, v, [T::splat(0.0); 6]);
-    (out.n, out.f) = body_force(link, &out.kin);
-    out.art = Articulated::from_rigid(link.mass, link.h, &link.inertia);
+#[inline(never)]
+fn start<T: Part, const A: usize, const HINGE: bool, const FIX: bool>(
+    link: &PackedLink,
+    parent: &Kin<T>,
+    sc: (T, T),
+    qd: T,
+    out: &mut Kin<T>,
+    wrench: &mut (V3<T>, V3<T>),
+) {
+    let kin = forward::<T, A, HINGE, FIX>(link, parent, sc, qd, T::splat(0.0));
+    *wrench = body_force(link, &kin);
+    *out = kin;
 }
 
 /// U of the joint: moment and force.
 #[inline(always)]
-fn u_column<T: Lane, const A: usize, const HINGE: bool>(art: &Articulated<T>) -> (V3<T>, V3<T>) {
+fn u_column<T: Part, const A: usize, const HINGE: bool>(art: &Articulated<T>) -> (V3<T>, V3<T>) {
     if HINGE {
         ([art.j[at(0, A)], art.j[at(1, A)], art.j[at(2, A)]], art.h[A])
     } else {
@@ -132,53 +162,70 @@ fn u_column<T: Lane, const A: usize, const HINGE: bool>(art: &Articulated<T>) ->
     }
 }
 
+/// The link joined to what its children leave to it. Its constants are added here and not in the first pass, and in registers: what is not
+/// stored need not be loaded.
 #[inline(always)]
-fn eliminate<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
-    link: &PackedLink,
-    tau: T,
-    own: &mut Work<T>,
-    parent: &mut Work<T>,
-) -> bool {
-    let (un, uf) = u_column::<T, A, HINGE>(&own.art);
-    let pivot = if HINGE { un[A] } else { uf[A] };
-    let d = pivot + T::splat(link.armature);
-    let d_inv = T::splat(1.0) / d;
-    let u = tau - if HINGE { own.n[A] } else { own.f[A] };
-    own.d_inv = d_inv;
-    own.u = u;
-    if link.parent_slot > 0 {
-        let step = u * d_inv;
-        let n: V3<T> = std::array::from_fn(|k| own.n[k] + un[k] * step);
-        let f: V3<T> = std::array::from_fn(|k| own.f[k] + uf[k] * step);
-        let (n, f) = to_parent::<T, A, HINGE, FIX>(link, own.sc, n, f);
-        parent.n = add(parent.n, n);
-        parent.f = add(parent.f, f);
-        let rest = if HINGE && link.armature == 0.0 {
-            own.art.without_hinge::<A>(d_inv, own.sc)
-        } else if HINGE {
-            own.art.without_geared_hinge::<A>(d_inv, own.sc)
-        } else {
-            let mut along = zero();
-            along[A] = own.sc.1;
-            own.art.without_slider::<A>(d_inv).shift(along)
-        };
-        let rest = if FIX { rest.rotate(&link.e) } else { rest };
-        parent.art.add_assign(&rest.shift(link.r.map(T::splat)));
+fn joined<T: Part>(link: &PackedLink, children: &Articulated<T>) -> Articulated<T> {
+    if link.leaf {
+        Articulated::from_rigid(link.mass, link.h, &link.inertia)
+    } else {
+        children.with_rigid(link.mass, link.h, &link.inertia)
     }
-    d.all_positive()
 }
 
-/// The root: I a = τ − p by the Schur complement. Writes the accelerations.
-#[inline(always)]
-fn solve_free<T: Lane>(link: &PackedLink, tau: &[T], own: &mut Work<T>, qdd: &mut [T]) -> bool {
-    let tau = &tau[link.v..link.v + 6];
-    let n: V3<T> = std::array::from_fn(|k| tau[k] - own.n[k]);
-    let f: V3<T> = std::array::from_fn(|k| tau[k + 3] - own.f[k]);
-    let art = &own.art;
+/// Hands what is left of the link to its parent; returns D, which is positive unless the joint moves nothing.
+#[inline(never)]
+fn eliminate<T: Part, const A: usize, const HINGE: bool, const FIX: bool>(
+    link: &PackedLink,
+    sc: (T, T),
+    tau: T,
+    (n, f): (V3<T>, V3<T>),
+    children: &Articulated<T>,
+    parent: &mut (V3<T>, V3<T>),
+    sum: &mut Articulated<T>,
+    out: &mut Eliminated<T>,
+) -> T {
+    let art = joined(link, children);
+    let (un, uf) = u_column::<T, A, HINGE>(&art);
+    let d = if HINGE { un[A] } else { uf[A] } + T::splat(link.armature);
+    let d_inv = T::splat(1.0) / d;
+    let u = tau - if HINGE { n[A] } else { f[A] };
+    *out = Eliminated { un, uf, d_inv, u };
+    if link.parent_slot > 0 {
+        let step = u * d_inv;
+        let n: V3<T> = v3!(k => n[k] + un[k] * step);
+        let f: V3<T> = v3!(k => f[k] + uf[k] * step);
+        let (n, f) = to_parent::<T, A, HINGE, FIX>(link, sc, n, f);
+        parent.0 = add(parent.0, n);
+        parent.1 = add(parent.1, f);
+        let rest = if HINGE && link.armature == 0.0 {
+            art.without_hinge::<A>(d_inv, sc)
+        } else if HINGE {
+            art.without_geared_hinge::<A>(d_inv, sc)
+        } else {
+            let mut along = zero();
+            along[A] = sc.1;
+            art.without_slider::<A>(d_inv).shift(along)
+        };
+        let rest = if FIX { rest.rotate(&link.e) } else { rest };
+        let rest = rest.shift(splat3(link.r));
+        if link.last {
+            *sum = rest;
+        } else {
+            sum.add_assign(&rest);
+        }
+    }
+    d
+}
+
+/// The root: I a = τ − p by the Schur complement. Returns its accelerations, and false if I is not positive.
+#[inline(never)]
+fn solve_free<T: Part>(tau: [T; 6], (n, f): (V3<T>, V3<T>), art: &Articulated<T>) -> ((V3<T>, V3<T>), bool) {
+    let n: V3<T> = v3!(k => tau[k] - n[k]);
+    let f: V3<T> = v3!(k => tau[k + 3] - f[k]);
     let (inv, linear_good) = sym_inverse(&art.m);
     // Rows of H M⁻¹.
-    let hm = art.h.map(|row| sym_mul(&inv, row));
-    let dot = |a: V3<T>, b: V3<T>| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let hm = v3!(r => sym_mul(&inv, art.h[r]));
     let h = &art.h;
     let schur = [
         art.j[0] - dot(hm[0], h[0]),
@@ -189,50 +236,44 @@ fn solve_free<T: Lane>(link: &PackedLink, tau: &[T], own: &mut Work<T>, qdd: &mu
         art.j[5] - dot(hm[1], h[2]),
     ];
     let (schur_inv, angular_good) = sym_inverse(&schur);
-    let right: V3<T> = std::array::from_fn(|r| n[r] - dot(hm[r], f));
+    let right: V3<T> = v3!(r => n[r] - dot(hm[r], f));
     let w = sym_mul(&schur_inv, right);
-    let rest: V3<T> = std::array::from_fn(|c| f[c] - (h[0][c] * w[0] + h[1][c] * w[1] + h[2][c] * w[2]));
-    let v = sym_mul(&inv, rest);
-    qdd[link.v..link.v + 3].copy_from_slice(&w);
-    qdd[link.v + 3..link.v + 6].copy_from_slice(&v);
-    own.kin.aw = w;
-    own.kin.ac = v;
-    linear_good && angular_good
+    let rest: V3<T> = v3!(c => f[c] - (h[0][c] * w[0] + h[1][c] * w[1] + h[2][c] * w[2]));
+    ((w, sym_mul(&inv, rest)), linear_good && angular_good)
 }
 
-#[inline(always)]
-fn finish<T: Lane, const A: usize, const HINGE: bool, const FIX: bool>(
+#[inline(never)]
+fn finish<T: Part, const A: usize, const HINGE: bool, const FIX: bool>(
     link: &PackedLink,
-    w: V3<T>,
-    v: V3<T>,
-    out: &mut Work<T>,
-    qdd: &mut T,
-) {
-    let mut residual = out.u;
-    let (mut w, mut v) = (w, v);
+    sc: (T, T),
+    parent: &(V3<T>, V3<T>),
+    own: &Eliminated<T>,
+    out: &mut (V3<T>, V3<T>),
+) -> T {
+    let mut residual = own.u;
+    let (mut w, mut v) = (zero(), zero());
     if link.parent_slot > 0 {
-        (w, v) = to_link::<T, A, HINGE, FIX>(link, out.sc, w, v);
-        let (un, uf) = u_column::<T, A, HINGE>(&out.art);
+        (w, v) = to_link::<T, A, HINGE, FIX>(link, sc, parent.0, parent.1);
+        let (un, uf) = (own.un, own.uf);
         residual -=
             (un[0] * w[0] + un[1] * w[1] + un[2] * w[2]) + (uf[0] * v[0] + uf[1] * v[1] + uf[2] * v[2]);
     }
-    let a = residual * out.d_inv;
-    *qdd = a * T::splat(link.sign);
+    let a = residual * own.d_inv;
     if HINGE {
         w[A] += a;
     } else {
         v[A] += a;
     }
-    out.kin.aw = w;
-    out.kin.ac = v;
+    *out = (w, v);
+    a
 }
 
-impl<T: Lane> Articulated<T> {
+impl<T: Part> Articulated<T> {
     /// As `without_hinge` for a joint with rotor inertia, where row A does not vanish.
     #[inline(never)]
     fn without_geared_hinge<const A: usize>(&self, d_inv: T, sc: (T, T)) -> Self {
         let (un, uf) = u_column::<T, A, true>(self);
-        let (sn, sf) = (un.map(|x| x * d_inv), uf.map(|x| x * d_inv));
+        let (sn, sf) = (scale(un, d_inv), scale(uf, d_inv));
         let mut out = *self;
         for r in 0..3 {
             for c in 0..3 {
@@ -244,7 +285,7 @@ impl<T: Lane> Articulated<T> {
             }
         }
         let d = super::kernels::double_angle(sc);
-        let turned = out.h.map(|row| super::kernels::turn::<T, A>(sc, row));
+        let turned = v3!(r => super::kernels::turn::<T, A>(sc, out.h[r]));
         let mut h = [zero(); 3];
         for k in 0..3 {
             let column = super::kernels::turn::<T, A>(sc, [turned[0][k], turned[1][k], turned[2][k]]);

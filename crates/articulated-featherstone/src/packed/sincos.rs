@@ -38,13 +38,19 @@ const LARGEST: f64 = 1e5;
 
 /// Sine and cosine of `x`.
 #[inline(always)]
-pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
-    let usual = x.abs() <= LARGEST;
-    if usual { reduced(x) } else { ops::sin_cos(x) }
+pub(super) fn sin_cos(x: f64) -> (f64, f64) {
+    if is_usual(x) { reduced(x) } else { ops::sin_cos(x) }
 }
 
+/// True for angles that [`reduced`] handles.
 #[inline(always)]
-fn reduced(x: f64) -> (f64, f64) {
+pub(super) fn is_usual(x: f64) -> bool {
+    x.abs() <= LARGEST
+}
+
+/// Sine and cosine of a usual angle, without a branch.
+#[inline(always)]
+pub(super) fn reduced(x: f64) -> (f64, f64) {
     let shifted = x * std::f64::consts::FRAC_2_PI + ROUND;
     let k = shifted - ROUND;
     let quadrant = shifted.to_bits();
@@ -64,12 +70,14 @@ fn reduced(x: f64) -> (f64, f64) {
                     + z * (2.480_158_728_947_673e-5
                         + z * (-2.755_731_435_139_066_3e-7
                             + z * (2.087_572_321_298_175e-9 + z * -1.135_964_755_778_819_5e-11)))));
-    // Odd quadrants exchange sine and cosine; signs are flipped through the sign bit.
-    let odd = quadrant & 1 == 1;
-    let (s, c) = if odd { (cosine, sine) } else { (sine, cosine) };
+    // Odd quadrants exchange sine and cosine, by a mask, as baseline x86-64 has no vector comparison of 64 bits; signs are
+    // flipped through the sign bit.
+    let odd = 0_u64.wrapping_sub(quadrant & 1);
+    let exchange = (sine.to_bits() ^ cosine.to_bits()) & odd;
     let sine_sign = (quadrant & 2) << 62;
     let cosine_sign = (quadrant.wrapping_add(1) & 2) << 62;
-    (f64::from_bits(s.to_bits() ^ sine_sign), f64::from_bits(c.to_bits() ^ cosine_sign))
+    let (s, c) = (sine.to_bits() ^ exchange, cosine.to_bits() ^ exchange);
+    (f64::from_bits(s ^ sine_sign), f64::from_bits(c ^ cosine_sign))
 }
 
 #[cfg(test)]

@@ -1,16 +1,13 @@
 //! Dense oracles and random cases shared by the tests.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+pub(crate) mod motion;
+
 use articulated_featherstone::{
     Model, State, Workspace,
     testkit::{TreeParams, random_state, random_tree},
 };
 use sim_math::testkit::SplitMix64;
-
-/// How often a property runs: `count` in CI, times the variable `TUMBLESTONE_SOAK` for long runs.
-pub(crate) fn soak(count: usize) -> usize {
-    count * std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse::<usize>().ok()).unwrap_or(1)
-}
 
 /// Random parameters: small trees mostly, one in 64 up to 100 links.
 pub(crate) fn random_params(random: &mut SplitMix64) -> TreeParams {
@@ -22,6 +19,7 @@ pub(crate) fn random_params(random: &mut SplitMix64) -> TreeParams {
         armature: random.below(3) == 0,
         moving_base: random.below(2) == 0,
         simple_joints: random.below(4) == 0,
+        frames: random.below(2) == 0,
     }
 }
 

@@ -1,12 +1,13 @@
 """Writes goldens for articulated-featherstone from Pinocchio and MuJoCo.
 
     pip install pin mujoco numpy
-    python make.py            # writes pinocchio.txt and mujoco.txt beside this file
+    python make.py            # writes pinocchio.json and mujoco.json beside this file
 
-Each case is one line of words: `case name`, `link ...` (parent, joint, pose xyz + quaternion xyzw, mass, com, inertia xx yy zz xy xz yz),
-then `q`, `v`, `tau`, `qdd`, `bias` in this crate's order: free velocities angular first, quaternions x y z w.
+Each file names its tool and holds cases: the links (parent, joint, axis, pose of the joint frame, mass, com, inertia xx yy zz xy xz yz about
+the com), then `q`, `v`, `tau`, `qdd` and, from Pinocchio, `bias`, all in this crate's order: free velocities angular first, quaternions x y z w.
 """
 
+import json
 import os
 import numpy as np
 
@@ -15,8 +16,8 @@ MODELS = os.path.join(HERE, "..", "models")
 G = np.array([0.0, 0.0, -9.81])
 
 
-def words(key, numbers):
-    return key + " " + " ".join(repr(float(x)) for x in numbers)
+def numbers(x):
+    return [float(a) for a in x]
 
 
 def read_tree(name):
@@ -178,23 +179,28 @@ def write(path, header, solve):
     q[3:7] = unit_quat(rng)
     v[:6] = rng.uniform(-1, 1, size=6)
     cases.append(("humanoid30_spinning", links, q, v, tau))
+    done = []
+    for name, links, q, v, tau in cases:
+        qdd, bias = solve(links, q, v, tau)
+        case = {"name": name, "links": []}
+        for l in links:
+            t = l["inertia"]
+            case["links"].append({"parent": l["parent"], "joint": l["kind"], "axis": numbers(l["axis"]), "position": numbers(l["pos"]),
+                                  "rotation": numbers(l["quat"]), "mass": float(l["mass"]), "com": numbers(l["com"]),
+                                  "inertia": numbers([t[0][0], t[1][1], t[2][2], t[0][1], t[0][2], t[1][2]])})
+        for key, x in [("q", q), ("v", v), ("tau", tau), ("qdd", qdd), ("bias", bias)]:
+            if x is not None:
+                case[key] = numbers(x)
+        done.append(case)
+    # One line for each case keeps the file small and its differences readable.
     with open(os.path.join(HERE, path), "w") as out:
-        out.write("# %s\n" % header)
-        for name, links, q, v, tau in cases:
-            qdd, bias = solve(links, q, v, tau)
-            out.write("case %s\n" % name)
-            for l in links:
-                t = l["inertia"]
-                numbers = list(l["axis"]) + list(l["pos"]) + list(l["quat"]) + [l["mass"]] + list(l["com"])
-                numbers += [t[0][0], t[1][1], t[2][2], t[0][1], t[0][2], t[1][2]]
-                out.write(words("link %d %s" % (l["parent"], l["kind"]), numbers) + "\n")
-            for key, x in [("q", q), ("v", v), ("tau", tau), ("qdd", qdd), ("bias", bias)]:
-                if x is not None:
-                    out.write(words(key, x) + "\n")
+        out.write('{"tool": %s, "cases": [\n' % json.dumps(header))
+        out.write(",\n".join(json.dumps(case) for case in done))
+        out.write("\n]}\n")
 
 
 if __name__ == "__main__":
     import mujoco
     import pinocchio
-    write("pinocchio.txt", "Pinocchio %s" % pinocchio.__version__, pinocchio_case)
-    write("mujoco.txt", "MuJoCo %s" % mujoco.__version__, mujoco_case)
+    write("pinocchio.json", "Pinocchio %s" % pinocchio.__version__, pinocchio_case)
+    write("mujoco.json", "MuJoCo %s" % mujoco.__version__, mujoco_case)

@@ -34,14 +34,17 @@
 //! # Tested by
 //! `all_equal_brute_force_on_moving_scenes`, `rays_in_a_large_scene_meet_what_brute_force_meets`.
 
+use super::predict::Track;
 use crate::proxies::NONE;
 use sim_math::{Aabb, glam::DVec3};
+use sim_traits::ProxyId;
 
 /// More cells than this on a grid axis make a box huge.
 pub(super) const MAX_SPAN: i32 = 8;
 
-/// Column side in mean box extents: flat optimum, see the bench `broadphase/w1`.
-const CELL_EXTENTS: f64 = 5.0;
+/// Column side in mean box extents, least and most: small for boxes of one size, large where sizes differ. Flat
+/// optima, see the bench `collision_broadphase/w1`.
+const CELL_EXTENTS: (f64, f64) = (2.2, 5.0);
 
 /// A conservative box in the order of the sweep's axes.
 #[derive(Debug, Clone, Copy)]
@@ -102,15 +105,27 @@ struct Entry {
     sides: [f32; 4],
     lo: f32,
     hi: f32,
-    slot: u32,
+    /// Place in the column.
+    at: u32,
     bits: u32,
 }
 
-/// Scratch of the sweep.
+/// A box as the receiver of pairs sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guest<'a> {
+    pub(super) slot: u32,
+    pub(super) id: ProxyId,
+    pub(super) track: &'a Track,
+}
+
+/// Scratch of the sweep: what is needed of one column's boxes, side by side. Without the copies every pair would wait
+/// for its two tracks from far memory.
 #[derive(Debug, Clone, Default)]
 struct Column {
     entries: Vec<Entry>,
     hits: Vec<u32>,
+    names: Vec<(u32, ProxyId)>,
+    tracks: Vec<Track>,
 }
 
 /// The structure. Slots of the caller are the payload.
@@ -176,16 +191,12 @@ impl Columns {
     /// Starts anew: chooses the sweep axis, that of largest spread, from a sample of boxes.
     ///
     /// The origin is kept if `origin` is given, else it is the mean of the sample. Returns the order of axes.
-    pub(super) fn begin(
-        &mut self,
-        sample: impl Iterator<Item = Aabb> + Clone,
-        origin: Option<DVec3>,
-    ) -> [usize; 3] {
-        let center = mean_center(sample.clone());
+    pub(super) fn begin(&mut self, sample: &[Aabb], origin: Option<DVec3>) -> [usize; 3] {
+        let center = mean_center(sample);
         self.frame.origin = origin.unwrap_or(center);
         // Mean distance, not variance: a few outliers must not decide alone.
         let mut spread = DVec3::ZERO;
-        for b in sample.filter(is_finite) {
+        for b in sample.iter().filter(|b| is_finite(b)) {
             spread += (b.center() - center).abs();
         }
         let widest = if spread.x >= spread.y && spread.x >= spread.z {
@@ -211,11 +222,10 @@ impl Columns {
         self.staged.push((slot, self.frame.fat(aabb)));
     }
 
-    /// Makes the boxes pushed since [`begin`](Self::begin) the content.
-    pub(super) fn finish(&mut self) {
+    /// Sorts the boxes pushed since [`begin`](Self::begin); [`scatter`](Self::scatter) then makes them the content.
+    pub(super) fn sort_staged(&mut self) {
         self.choose_cell();
         self.sort();
-        self.scatter();
     }
 
     /// Column side from the mean extent of a sample without its largest twentieth.
@@ -236,7 +246,9 @@ impl Columns {
             count += 1.0;
         }
         let mean = if count > 0.0 { sum / count } else { 1.0 };
-        let cell = (CELL_EXTENTS * mean).clamp(1e-30, 1e30);
+        let large = extents.get(n - n / 100 - usize::from(n > 0)).map_or(mean, |&e| f64::from(e));
+        let spread = if mean > 0.0 && large.is_finite() { large / mean } else { CELL_EXTENTS.1 };
+        let cell = ((1.2 + spread).clamp(CELL_EXTENTS.0, CELL_EXTENTS.1) * mean).clamp(1e-30, 1e30);
         self.inv_cell = (1.0 / cell) as f32;
         let columns = self.staged.len().max(1).ilog2();
         self.side_bits = (columns.div_ceil(2)).clamp(5, 10);
@@ -289,7 +301,7 @@ impl Columns {
     }
 
     /// Counting sort of the boxes into their columns; inside a column the order along the sweep axis stays.
-    fn scatter(&mut self) {
+    pub(super) fn scatter(&mut self) {
         let columns = 1_usize << (2 * self.side_bits);
         self.starts.clear();
         self.starts.resize(columns + 1, 0);
@@ -327,17 +339,42 @@ impl Columns {
         self.starts[0] = 0;
     }
 
-    /// Calls `found` once for each pair of boxes here that overlap as `f32` boxes, huge ones included.
-    pub(super) fn sweep(&mut self, mut found: impl FnMut(u32, u32)) {
+    /// Number of columns.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Work of sweeping from a column to the last: entries, and a little for each column.
+    pub(super) fn work(&self, from: usize) -> usize {
+        8 * (self.entries.len() - self.starts[from] as usize) + (self.count() - from)
+    }
+
+    /// Calls `found` once for each pair of boxes, none of them huge, that overlap as `f32` boxes, in columns from
+    /// `from` on until so much work is done; returns the next column. `load` gives id and track of a slot, or `None`
+    /// to leave it out.
+    pub(super) fn sweep<'t>(
+        &mut self,
+        from: usize,
+        work: usize,
+        mut load: impl FnMut(u32) -> Option<(ProxyId, &'t Track)>,
+        mut found: impl FnMut(Guest<'_>, Guest<'_>),
+    ) -> usize {
         let mut column = std::mem::take(&mut self.column);
-        for range in self.starts.windows(2) {
-            let entries = &self.entries[range[0] as usize..range[1] as usize];
+        let (mut at, until) = (from, self.work(from).saturating_sub(work));
+        while at < self.count() && self.work(at) > until {
+            let entries = &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize];
             if entries.len() > 1 {
-                column.gather(entries, &self.slots, &self.fats);
+                column.gather(entries, &self.slots, &self.fats, &mut load);
                 column.sweep(&mut found);
             }
+            at += 1;
         }
         self.column = column;
+        at
+    }
+
+    /// The same for pairs with a huge box.
+    pub(super) fn sweep_huge(&self, mut found: impl FnMut(u32, u32)) {
         for (n, (slot, fat)) in self.huge.iter().enumerate() {
             self.scan(fat, |other| found(*slot, other));
             for (other, other_fat) in &self.huge[..n] {
@@ -406,25 +443,29 @@ impl Columns {
     pub(super) fn len(&self) -> usize {
         self.slots.len() + self.huge.len()
     }
-
-    pub(super) fn huge_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.huge.iter().map(|h| h.0)
-    }
-
-    pub(super) fn all_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.slots.iter().copied().chain(self.huge_slots())
-    }
 }
 
 impl Column {
-    fn gather(&mut self, entries: &[u32], slots: &[u32], fats: &[Fat]) {
+    fn gather<'t>(
+        &mut self,
+        entries: &[u32],
+        slots: &[u32],
+        fats: &[Fat],
+        load: &mut impl FnMut(u32) -> Option<(ProxyId, &'t Track)>,
+    ) {
         self.entries.clear();
-        self.entries.extend(entries.iter().map(|&e| {
+        self.names.clear();
+        self.tracks.clear();
+        for &e in entries {
             let i = (e & INDEX) as usize;
+            let Some((id, track)) = load(slots[i]) else { continue };
             let Fat { lo, hi } = fats[i];
             let sides = [lo[1], lo[2], -hi[1], -hi[2]];
-            Entry { sides, lo: lo[0], hi: hi[0], slot: slots[i], bits: e >> 30 }
-        }));
+            let at = self.entries.len() as u32;
+            self.entries.push(Entry { sides, lo: lo[0], hi: hi[0], at, bits: e >> 30 });
+            self.names.push((slots[i], id));
+            self.tracks.push(*track);
+        }
         if self.hits.len() < entries.len() {
             self.hits.resize(entries.len().next_power_of_two(), NONE);
         }
@@ -432,8 +473,12 @@ impl Column {
 
     /// The hot loop. Storing every slot and advancing by the outcome of the test (no branch) is two to three
     /// times faster than a branch that goes either way.
-    fn sweep(&mut self, found: &mut impl FnMut(u32, u32)) {
-        let hits = &mut self.hits[..];
+    fn sweep(&mut self, found: &mut impl FnMut(Guest<'_>, Guest<'_>)) {
+        let (names, tracks, hits) = (&self.names[..], &self.tracks[..], &mut self.hits[..]);
+        let guest = |at: u32| {
+            let (slot, id) = names[at as usize];
+            Guest { slot, id, track: &tracks[at as usize] }
+        };
         let mut rest = &self.entries[..];
         while let Some((own, others)) = rest.split_first() {
             rest = others;
@@ -448,11 +493,11 @@ impl Column {
                 for (side, limit) in other.sides.iter().zip(&limits) {
                     hit &= side <= limit;
                 }
-                hits[len] = other.slot;
+                hits[len] = other.at;
                 len += usize::from(hit);
             }
-            for &slot in &hits[..len] {
-                found(own.slot, slot);
+            for &other in &hits[..len] {
+                found(guest(own.at), guest(other));
             }
         }
     }
@@ -463,9 +508,9 @@ fn is_finite(aabb: &Aabb) -> bool {
 }
 
 /// Mean of the centres of finite boxes; zero if there is none.
-pub(super) fn mean_center(boxes: impl Iterator<Item = Aabb>) -> DVec3 {
+pub(super) fn mean_center(boxes: &[Aabb]) -> DVec3 {
     let (mut count, mut sum) = (0.0, DVec3::ZERO);
-    for b in boxes.filter(is_finite) {
+    for b in boxes.iter().filter(|b| is_finite(b)) {
         count += 1.0;
         sum += b.center();
     }

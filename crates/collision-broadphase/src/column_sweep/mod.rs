@@ -1,30 +1,31 @@
 //! Column sweep with a persistent list of pairs: the default for many moving boxes.
 //!
 //! # Reference
-//! Own. The finder is a sweep in grid columns (see `columns.rs`), the upkeep between two finds is by
-//! certificates (see `predict.rs`).
+//! Own. The finder is a sweep in grid columns (`columns.rs`), made piece by piece (`next_window.rs`); the upkeep between
+//! two finds (`upkeep.rs`) is by certificates (`predict.rs`).
 //!
 //! # Symbols
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | window | steps between two full finds | steps |
+//! | window | steps between two finds | steps |
 //! | step | one call of `pairs` or `pair_changes` after boxes were updated | - |
 //! | record | a pair that may overlap in the window | - |
 //! | pending | boxes that broke their promise or are new, not yet worked in | - |
-//! | extra | boxes worked in since the last find; they are not in the columns | - |
+//! | extra | boxes worked in since the window began; they are not in the columns | - |
 //!
 //! # Formula
 //! ```text
-//! find (every window):  rates from the last step, swept boxes, columns, sweep;
-//!                       records of all pairs that overlap now or may overlap in the window
-//! step:                 promise of every box; look at the records that are due;
-//!                       boxes that broke their promise: look at their records, query the columns, new promise
+//! step:   promise of every box; look at the records that are due;
+//!         boxes that broke their promise: look at their records, query the columns, new promise
+//! find:   rates from the last step, swept boxes, columns, sweep; records of all pairs that overlap or may overlap
+//!         in the next window; spread over the last eight steps of the present one
 //! ```
-//! Both the find and the upkeep are exact, so a find changes no pair and needs no comparison with the past.
+//! Both the find and the upkeep are exact, so that the switch to a new window changes no pair.
 //!
 //! # Cost
 //! A step is O(boxes + due records + broken promises), a find O(n + candidates). No allocation once warmed up.
-//! Memory about 250 B per box and 40 B per pair. The window shrinks when many promises break.
+//! Memory about 400 B per box and 80 B per pair. The window shrinks when many promises break, and grows when boxes are
+//! calm. A find is made at once, in one step, only if a sixteenth of the boxes is new or off its track.
 //!
 //! # Numerics
 //! A pair is decided by comparing the given `f64` corners; predictions only decide when to look.
@@ -33,17 +34,21 @@
 //! Errors of the seam only.
 //!
 //! # Tested by
-//! `column_sweep_conforms`, `column_sweep_equals_brute_force_on_*`, `soak_*`; bench `broadphase/w1`.
+//! `column_sweep_conforms`, `all_equal_brute_force_on_moving_scenes`, `finds_in_pieces_agree_with_brute_force`,
+//! `soak_column_sweep`; bench `collision_broadphase/w1`.
 
 mod columns;
+mod next_window;
 mod pair_store;
 mod predict;
 mod rays;
+mod upkeep;
 
-use crate::proxies::{NONE, Proxies, Tenant};
+use crate::proxies::{Proxies, Tenant};
 use columns::Columns;
+use next_window::{Next, Stage};
 use pair_store::PairStore;
-use predict::{NEVER, Rate, Track, classify, next_look, rate_between, turn};
+use predict::{Rate, Track, rate_between, turn};
 use sim_math::{Aabb, glam::DVec3};
 use sim_traits::{BroadPhase, BroadPhaseError, Pair, PairChanges, ProxyId, ProxyKind, Ray};
 use std::ops::ControlFlow;
@@ -52,8 +57,9 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnSweepParams {
-    /// Largest number of steps between two full finds, default 24, at least 1. Raising it makes finds rarer,
-    /// but each finds more pairs that may touch, and more boxes break their promise.
+    /// Largest number of steps between two full finds, default 24, at least 1; four times as many while boxes are so
+    /// calm that few pairs are found in vain. Raising it makes finds rarer, but each finds more pairs that may
+    /// touch, and more boxes break their promise.
     pub max_window: u32,
     /// Deviation from straight motion that a box is granted, as a fraction of its longest side; default 0.0005.
     /// Raising it saves broken promises and costs more looks at pairs.
@@ -91,6 +97,14 @@ const PENDING: u8 = 1;
 const EXTRA: u8 = 2;
 const HINTED: u8 = 4;
 const DEAD: u8 = 8;
+/// Has a track in the next window.
+const STAGED: u8 = 16;
+/// Is worked in after the switch to the next window, see `next_window.rs`.
+const RESTLESS: u8 = 32;
+/// Its next track is not the present line: both promises are checked.
+const RETRACKED: u8 = 64;
+/// A fixed box that is not where the columns of fixed boxes say.
+const MISPLACED: u8 = 128;
 
 /// Column sweep with a persistent list of pairs.
 ///
@@ -111,15 +125,18 @@ pub struct ColumnSweep {
     origin: DVec3,
     moving: Columns,
     fixed: Columns,
-    fixed_dirty: bool,
     extras: Vec<(u32, Aabb)>,
     pending: Vec<u32>,
+    misplaced: Vec<u32>,
+    /// Slots whose boxes are gone but still in columns.
     dead: Vec<u32>,
+    dead_fixed: Vec<u32>,
     store: PairStore,
+    next: Next,
     step: u32,
+    /// Steps for which tracks and records are made, and the step of the switch to the next window, not later.
     window: u32,
-    /// Steps taken in the last window, and its origin.
-    past: (u32, DVec3),
+    ends: u32,
     moving_len: usize,
     touched: usize,
     /// Marks partners during one walk.
@@ -156,14 +173,16 @@ impl ColumnSweep {
             origin: DVec3::ZERO,
             moving: Columns::default(),
             fixed: Columns::default(),
-            fixed_dirty: false,
             extras: Vec::new(),
             pending: Vec::new(),
+            misplaced: Vec::new(),
             dead: Vec::new(),
+            dead_fixed: Vec::new(),
             store,
+            next: Next::default(),
             step: 0,
             window: max_window,
-            past: (0, DVec3::ZERO),
+            ends: max_window,
             moving_len: 0,
             touched: 0,
             seen: Vec::new(),
@@ -187,13 +206,37 @@ impl ColumnSweep {
         }
     }
 
+    /// Keeps a rate for the next track, and in its fourth lane how much it differs from the one kept before.
+    fn note_rate(&mut self, s: usize, mut rate: Rate) {
+        rate[0][3] = turn(&rate, &self.hints[s]);
+        self.hints[s] = rate;
+        self.flags[s] |= HINTED;
+    }
+
     fn mark_pending(&mut self, slot: u32, hint: Rate) {
         let s = slot as usize;
         if self.flags[s] & PENDING == 0 {
-            self.flags[s] |= PENDING | HINTED;
-            self.hints[s] = hint;
+            self.flags[s] |= PENDING;
+            self.note_rate(s, hint);
             self.pending.push(slot);
+            self.make_restless(slot);
         }
+    }
+
+    fn misplace(&mut self, slot: u32) {
+        if self.flags[slot as usize] & MISPLACED == 0 {
+            self.flags[slot as usize] |= MISPLACED;
+            self.misplaced.push(slot);
+        }
+    }
+
+    /// Length of the window after the present one, steps.
+    fn next_window(&self) -> u32 {
+        let (records, pairs) = (self.store.records(), self.store.pairs().len());
+        let calm = 16 * (records - pairs) <= pairs + self.proxies.len();
+        let (growth, most) = if calm { (4, 4 * self.params.max_window) } else { (2, self.params.max_window) };
+        let next = if self.ends < self.window { self.ends } else { growth * self.window };
+        next.clamp(1, most)
     }
 
     /// Brings pairs up to date with the boxes.
@@ -202,7 +245,8 @@ impl ColumnSweep {
             return;
         }
         self.store.log.begin_phase();
-        if self.touched > 0 {
+        let stepped = self.touched > 0;
+        if stepped {
             self.step += 1;
             self.report.steps += 1;
             if self.touched != self.moving_len {
@@ -213,295 +257,30 @@ impl ColumnSweep {
         }
         self.report.broken += self.pending.len() as u64;
         let n = self.proxies.len();
-        let crowded = self.pending.len() > 64 + n / 32 || self.extras.len() > 256 + n / 16;
+        let crowded = self.pending.len() > 64 + n / 16
+            || self.extras.len() > 512 + n / 4
+            || self.next.restless.len() > 256 + n / 16;
         if crowded {
             // Shorter windows until promises hold again.
-            if self.step > 0 {
-                self.window = self.step.min(self.params.max_window);
-            }
-            self.find();
-        } else if self.step >= self.window {
-            self.window = (self.window * 2).min(self.params.max_window);
-            self.find();
-        } else {
-            self.work_in_pending();
+            let window = if self.step > 0 { self.step.clamp(4, self.window.max(4)) } else { self.window };
+            let window = window.min(self.params.max_window);
+            return self.find_at_once(window);
         }
-    }
-
-    /// Boxes that were not given anew stand still, whatever they promised.
-    fn check_untouched(&mut self) {
-        for slot in 0..self.proxies.slots() as u32 {
-            let s = slot as usize;
-            if self.proxies.tenants[s] == Tenant::Moving
-                && self.touched_at[s] != self.step
-                && self.flags[s] & PENDING == 0
-                && !self.tracks[s].holds(&self.proxies.boxes[s], self.origin, self.step)
-            {
-                self.mark_pending(slot, NO_RATE);
+        self.work_in_pending();
+        if stepped {
+            if self.extras.len() > 128 + n / 8 {
+                self.hurry();
+            }
+            let longer = self.next_window();
+            if self.next.stage == Stage::Idle {
+                self.next.window = longer;
+            }
+            self.advance();
+            if self.step >= self.ends {
+                if self.next.stage == Stage::Ready { self.switch() } else { self.find_at_once(longer) }
             }
         }
     }
-
-    /// Looks at the records of this step. Loads and tests run in batches without branches, so that the
-    /// processor has many of the scattered reads under way at once.
-    fn look_at_due(&mut self) {
-        const BATCH: usize = 64;
-        let day = self.store.take_day(self.step);
-        let mut ends = [(0_u32, 0_u32, 0_u32); BATCH];
-        let mut overlaps = [false; BATCH];
-        for batch in day.chunks(BATCH) {
-            let mut n = 0;
-            for &r in batch {
-                let record = self.store.record(r);
-                ends[n] = (r, record.a, record.b);
-                n += usize::from(record.due == self.step);
-            }
-            for (overlap, &(_, a, b)) in overlaps.iter_mut().zip(&ends[..n]) {
-                *overlap = self.proxies.overlap(a, b);
-            }
-            self.report.looks += n as u64;
-            for (&overlap, &(r, a, b)) in overlaps.iter().zip(&ends[..n]) {
-                self.settle(r, a, b, overlap);
-            }
-        }
-        self.store.return_day(self.step, day);
-    }
-
-    #[inline]
-    fn look(&mut self, r: u32, a: u32, b: u32) {
-        self.settle(r, a, b, self.proxies.overlap(a, b));
-    }
-
-    #[inline]
-    fn settle(&mut self, r: u32, a: u32, b: u32, overlap: bool) {
-        self.store.set_overlap(r, overlap, || self.proxies.pair(a, b));
-        let (track_a, track_b) = (&self.tracks[a as usize], &self.tracks[b as usize]);
-        self.store.schedule(r, next_look(track_a, track_b, self.step, self.window, overlap));
-    }
-
-    /// Extent that scales the slack, metres.
-    fn slack(&self, s: usize) -> f32 {
-        let size = self.proxies.boxes[s].size().max_element();
-        if size.is_finite() { (self.params.slack * size) as f32 } else { 0.0 }
-    }
-
-    fn new_track(&self, s: usize, now: u32) -> Track {
-        let aabb = &self.proxies.boxes[s];
-        if self.proxies.tenants[s] == Tenant::Fixed {
-            return Track::new(aabb, self.origin, NO_RATE, 0.0, now, self.window);
-        }
-        let old = self.tracks[s].rate;
-        let slack = self.slack(s);
-        let (hinted, broken) = (self.flags[s] & HINTED != 0, self.flags[s] & PENDING != 0);
-        let rate = if hinted { self.hints[s] } else { old };
-        let (turn_by, speed) = (turn(&rate, &old), turn(&rate, &NO_RATE));
-        // What a box has needed so far: more after a broken promise, less after kept ones; slowly less when it
-        // hardly moves, because resting boxes tremble again and again.
-        let needed = self.tracks[s].tol()
-            * match (broken, hinted) {
-                (true, _) => 2.0,
-                (false, false) => 1.0,
-                (false, true) if speed < 4.0 * slack => 0.9,
-                (false, true) => 0.5,
-            };
-        if turn_by > 0.0 && speed < 40.0 * slack {
-            // Slow and not steady: trembling at rest. The mean of the last window says more than its last step.
-            let (steps, origin) = if now > 0 { (now, self.origin) } else { self.past };
-            let mean = self.tracks[s].mean_rate(aabb, origin, steps);
-            let tremble = turn(&rate, &mean);
-            if tremble > 0.6 * speed {
-                let tol = (slack + 2.0 * tremble).max(needed).min(400.0 * slack);
-                return Track::new(aabb, self.origin, mean, tol, now, self.window);
-            }
-        }
-        let tol = (slack + (0.6 * self.window as f32 + 1.5) * turn_by).max(needed).min(400.0 * slack);
-        Track::new(aabb, self.origin, rate, tol, now, self.window)
-    }
-
-    /// Single boxes that broke their promise, or are new.
-    fn work_in_pending(&mut self) {
-        let pending = std::mem::take(&mut self.pending);
-        for &slot in &pending {
-            if self.flags[slot as usize] & DEAD == 0 {
-                self.work_in(slot);
-            }
-        }
-        self.pending = pending;
-        self.pending.clear();
-    }
-
-    fn work_in(&mut self, slot: u32) {
-        let s = slot as usize;
-        self.tracks[s] = self.new_track(s, self.step);
-        self.token = self.token.wrapping_add(1);
-        let mut r = self.store.first(slot);
-        while r != NONE {
-            let record = self.store.record(r);
-            if !record.is_dead() {
-                self.seen[(record.a ^ record.b ^ slot) as usize] = self.token;
-                self.look(r, record.a, record.b);
-            }
-            r = self.store.next(slot, r);
-        }
-        let swept = self.tracks[s].swept_box(self.step, self.window, self.origin);
-        let mut found = std::mem::take(&mut self.found);
-        found.clear();
-        let stale = PENDING | EXTRA | DEAD;
-        self.moving.query(&swept, |o| found.push(o));
-        if !self.proxies.is_fixed(slot) {
-            self.fixed.query(&swept, |o| found.push(o));
-        }
-        found.retain(|&o| self.flags[o as usize] & stale == 0);
-        found.extend(self.extras.iter().filter(|e| e.1.overlaps(&swept)).map(|e| e.0));
-        for &other in &found {
-            if other != slot && self.seen[other as usize] != self.token && self.proxies.may_pair(slot, other)
-            {
-                self.add_candidate(slot, other);
-            }
-        }
-        self.found = found;
-        self.flags[s] &= !(PENDING | HINTED);
-        if self.flags[s] & EXTRA == 0 {
-            self.flags[s] |= EXTRA;
-            self.extras.push((slot, swept));
-        } else if let Some(extra) = self.extras.iter_mut().find(|e| e.0 == slot) {
-            extra.1 = swept;
-        }
-    }
-
-    /// A record for two boxes that come near each other inside a window, if they may touch in its rest.
-    fn add_candidate(&mut self, a: u32, b: u32) {
-        let overlap = self.proxies.overlap(a, b);
-        let due =
-            next_look(&self.tracks[a as usize], &self.tracks[b as usize], self.step, self.window, overlap);
-        if overlap || due != NEVER {
-            let r = self.store.add(a, b);
-            if overlap {
-                self.store.begin(r, self.proxies.pair(a, b));
-            }
-            self.store.schedule(r, due);
-        }
-    }
-
-    /// The same at the start of a window, where all tracks begin; pairs of pending boxes are noted.
-    #[inline]
-    fn add_found(&mut self, a: u32, b: u32) {
-        let (track_a, track_b) = (&self.tracks[a as usize], &self.tracks[b as usize]);
-        let (overlap, due) = classify(track_a, track_b, self.window, || self.proxies.overlap(a, b));
-        if !overlap && due == NEVER {
-            return;
-        }
-        let r = self.store.add(a, b);
-        if overlap {
-            let pair = self.proxies.pair(a, b);
-            self.store.begin_silently(r, pair);
-            if (self.flags[a as usize] | self.flags[b as usize]) & PENDING != 0 {
-                self.after.push(pair);
-            }
-        }
-        if due != NEVER {
-            self.store.schedule(r, due);
-        }
-    }
-
-    /// The full find: a new window.
-    fn find(&mut self) {
-        self.report.finds += 1;
-        self.collect_before();
-        self.release_dead();
-        self.past = (self.step, self.origin);
-        self.step = 0;
-        self.touched_at.fill(0);
-        self.build_columns();
-        self.store.clear(self.proxies.slots(), self.window);
-        self.after.clear();
-        let mut moving = std::mem::take(&mut self.moving);
-        moving.sweep(|a, b| self.add_found(a, b));
-        if self.fixed.len() > 0 {
-            let fixed = std::mem::take(&mut self.fixed);
-            for a in moving.all_slots() {
-                let swept = self.tracks[a as usize].swept_box(0, self.window, self.origin);
-                fixed.query(&swept, |b| self.add_found(a, b));
-            }
-            self.fixed = fixed;
-        }
-        self.moving = moving;
-        if self.store.log.is_on() {
-            self.store.log_difference(&mut self.before, &mut self.after);
-        }
-        for flags in &mut self.flags {
-            *flags &= DEAD;
-        }
-        self.pending.clear();
-        self.extras.clear();
-    }
-
-    /// Pairs, as reported so far, of boxes whose certificates are void.
-    fn collect_before(&mut self) {
-        self.before.clear();
-        if !self.store.log.is_on() {
-            return;
-        }
-        for &slot in &self.pending {
-            if self.flags[slot as usize] & DEAD != 0 {
-                continue;
-            }
-            let mut r = self.store.first(slot);
-            while r != NONE {
-                let record = self.store.record(r);
-                if !record.is_dead() && record.overlaps() {
-                    self.before.push(self.proxies.pair(record.a, record.b));
-                }
-                r = self.store.next(slot, r);
-            }
-        }
-    }
-
-    fn release_dead(&mut self) {
-        for slot in self.dead.drain(..) {
-            self.flags[slot as usize] = DEAD;
-            self.proxies.release(slot);
-        }
-    }
-
-    /// New tracks of moving boxes, and columns; the fixed ones only if something changed.
-    fn build_columns(&mut self) {
-        let slots = self.proxies.slots();
-        let stride = slots / 1000 + 1;
-        let sample = of_kind(&self.proxies, Tenant::Moving).map(|b| b.1).step_by(stride);
-        let (center, old) = (columns::mean_center(sample.clone()), self.origin);
-        // The origin follows the boxes only when it would cost digits, because fixed tracks depend on it.
-        let far = (center - old).abs().max_element()
-            > 0.1 * center.abs().max_element().max(old.abs().max_element());
-        let retrack_fixed = far && center != old;
-        self.origin = if retrack_fixed { center } else { old };
-        let axes = self.moving.begin(sample, Some(self.origin));
-        for s in 0..slots {
-            if self.proxies.tenants[s] == Tenant::Moving {
-                let track = self.new_track(s, 0);
-                self.tracks[s] = track;
-                self.moving.push(s as u32, track.swept(0, self.window, axes));
-            } else if self.flags[s] & PENDING != 0 || retrack_fixed {
-                self.tracks[s] = self.new_track(s, 0);
-            }
-        }
-        self.moving.finish();
-        if self.fixed_dirty {
-            let of_kind = |kind: Tenant| of_kind(&self.proxies, kind);
-            self.fixed.begin(of_kind(Tenant::Fixed).map(|b| b.1).step_by(stride), None);
-            for (slot, aabb) in of_kind(Tenant::Fixed) {
-                self.fixed.push_box(slot, &aabb);
-            }
-            self.fixed.finish();
-            self.fixed_dirty = false;
-        }
-    }
-}
-
-/// Slots and boxes of one kind.
-fn of_kind(proxies: &Proxies, kind: Tenant) -> impl Iterator<Item = (u32, Aabb)> + Clone + '_ {
-    let live = (0..proxies.slots()).filter(move |&s| proxies.tenants[s] == kind);
-    live.map(move |s| (s as u32, proxies.boxes[s]))
 }
 
 impl BroadPhase for ColumnSweep {
@@ -516,13 +295,14 @@ impl BroadPhase for ColumnSweep {
             self.seen.push(0);
         }
         self.tracks[s] = Track::REST;
+        self.hints[s] = NO_RATE;
         self.touched_at[s] = 0;
         self.flags[s] = 0;
         self.store.add_slot(slot);
         self.mark_pending(slot, NO_RATE);
         match kind {
             ProxyKind::Moving => self.moving_len += 1,
-            ProxyKind::Fixed => self.fixed_dirty = true,
+            ProxyKind::Fixed => self.misplace(slot),
         }
         Ok(())
     }
@@ -534,15 +314,17 @@ impl BroadPhase for ColumnSweep {
             self.store.log.begin_phase();
         }
         self.store.kill(slot);
+        self.next.forget(slot);
         if self.flags[s] & EXTRA != 0 {
             self.extras.retain(|e| e.0 != slot);
         }
-        self.dead.push(slot);
         if tenant == Tenant::Moving {
+            self.dead.push(slot);
             self.moving_len -= 1;
             self.touched -= usize::from(self.touched_at[s] == self.step + 1);
         } else {
-            self.fixed_dirty = true;
+            self.dead_fixed.push(slot);
+            self.misplaced.retain(|&m| m != slot);
         }
         self.flags[s] |= DEAD;
         Ok(())
@@ -553,7 +335,7 @@ impl BroadPhase for ColumnSweep {
         let checked = self.proxies.resolve(ids, boxes, &mut slots);
         if checked.is_ok() {
             let next = self.step + 1;
-            let hint_all = next >= self.window;
+            let staging = self.staging_at(next);
             for (&slot, aabb) in slots.iter().zip(boxes) {
                 let s = slot as usize;
                 let old = std::mem::replace(&mut self.proxies.boxes[s], *aabb);
@@ -563,16 +345,14 @@ impl BroadPhase for ColumnSweep {
                 } else {
                     // Fixed boxes promise to stay exactly where they are: their columns have no slack.
                     if old != *aabb {
-                        self.fixed_dirty = true;
                         self.mark_pending(slot, NO_RATE);
+                        self.misplace(slot);
                     }
                     continue;
                 }
-                if !self.tracks[s].holds(aabb, self.origin, next) {
-                    self.mark_pending(slot, rate_between(&old, aabb));
-                } else if hint_all {
-                    self.hints[s] = rate_between(&old, aabb);
-                    self.flags[s] |= HINTED;
+                self.check_promises(slot, next, || rate_between(&old, aabb));
+                if staging.contains(&s) && self.flags[s] & PENDING == 0 {
+                    self.note_rate(s, rate_between(&old, aabb));
                 }
             }
         }

@@ -61,6 +61,11 @@ impl PairStore {
         }
     }
 
+    /// Slots there is room for.
+    pub(super) fn slots(&self) -> usize {
+        self.heads.len()
+    }
+
     #[inline]
     pub(super) fn record(&self, r: u32) -> Record {
         self.records[r as usize]
@@ -96,17 +101,11 @@ impl PairStore {
         }
     }
 
-    /// Makes the record overlapping without a word in the log.
     #[inline]
-    pub(super) fn begin_silently(&mut self, r: u32, pair: Pair) {
+    pub(super) fn begin(&mut self, r: u32, pair: Pair) {
         self.records[r as usize].place = self.pairs.len() as u32;
         self.pairs.push(pair);
         self.record_of.push(r);
-    }
-
-    #[inline]
-    pub(super) fn begin(&mut self, r: u32, pair: Pair) {
-        self.begin_silently(r, pair);
         self.log.push(pair, true);
     }
 

@@ -40,7 +40,7 @@ use super::{
 };
 use crate::{
     brute_force::{scan_box, scan_ray},
-    proxies::Proxies,
+    proxies::{NONE, Proxies},
 };
 use sim_math::Aabb;
 use sim_traits::{BroadPhase, BroadPhaseError, FixedMap, Pair, PairChanges, ProxyId, ProxyKind, Ray};
@@ -100,11 +100,70 @@ pub struct CoherentHashReport {
     pub plane_misses: u64,
 }
 
-/// Boxes of one tile. Lists keep their memory when the tile is free.
-#[derive(Debug, Clone, Default)]
+/// Boxes of one tile: first labels of two lists.
+#[derive(Debug, Clone, Copy)]
 struct Tile {
-    natives: Vec<u32>,
-    passers: Vec<u32>,
+    natives: u32,
+    passers: u32,
+}
+
+/// A box in a tile, and the next label of the list.
+#[derive(Debug, Clone, Copy)]
+struct Label {
+    slot: u32,
+    next: u32,
+}
+
+/// All labels in one pool: a tile that fills up takes memory that another has given back.
+#[derive(Debug, Clone)]
+struct Labels {
+    pool: Vec<Label>,
+    free: u32,
+}
+
+impl Labels {
+    #[inline]
+    fn slots(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut at = first;
+        std::iter::from_fn(move || {
+            let label = self.pool.get(at as usize)?;
+            at = label.next;
+            Some(label.slot)
+        })
+    }
+
+    #[inline]
+    fn push(&mut self, list: &mut u32, slot: u32) {
+        let label = Label { slot, next: *list };
+        if self.free == NONE {
+            *list = self.pool.len() as u32;
+            self.pool.push(label);
+        } else {
+            *list = self.free;
+            self.free = std::mem::replace(&mut self.pool[*list as usize], label).next;
+        }
+    }
+
+    /// Takes a slot out of a list; false if it is not there.
+    #[inline]
+    fn take(&mut self, list: &mut u32, slot: u32) -> bool {
+        let (mut before, mut at) = (NONE, *list);
+        while at != NONE {
+            let label = self.pool[at as usize];
+            if label.slot == slot {
+                if before == NONE {
+                    *list = label.next;
+                } else {
+                    self.pool[before as usize].next = label.next;
+                }
+                self.pool[at as usize].next = self.free;
+                self.free = at;
+                return true;
+            }
+            (before, at) = (at, label.next);
+        }
+        false
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +187,7 @@ pub struct CoherentHash {
     map: FixedMap<u64, u32>,
     tiles: Vec<Tile>,
     free_tiles: Vec<u32>,
+    labels: Labels,
     pairs: PairTable,
     all_over: Vec<u32>,
     ended: Vec<Pair>,
@@ -158,6 +218,7 @@ impl CoherentHash {
             map: FixedMap::default(),
             tiles: Vec::new(),
             free_tiles: Vec::new(),
+            labels: Labels { pool: Vec::new(), free: NONE },
             pairs: PairTable::default(),
             all_over: Vec::new(),
             ended: Vec::new(),
@@ -272,18 +333,18 @@ impl CoherentHash {
         let (tiles, free) = (&mut self.tiles, &mut self.free_tiles);
         let at = *self.map.entry(key(level, tile)).or_insert_with(|| {
             free.pop().unwrap_or_else(|| {
-                tiles.push(Tile::default());
+                tiles.push(Tile { natives: NONE, passers: NONE });
                 tiles.len() as u32 - 1
             })
         });
         let tile = &mut tiles[at as usize];
-        let passers: &[u32] = if native { &tile.passers } else { &[] };
-        for &other in tile.natives.iter().chain(passers) {
+        let passers = if native { tile.passers } else { NONE };
+        for other in self.labels.slots(tile.natives).chain(self.labels.slots(passers)) {
             if self.proxies.may_pair(slot, other) {
                 self.pairs.share(slot, other);
             }
         }
-        if native { tile.natives.push(slot) } else { tile.passers.push(slot) }
+        self.labels.push(if native { &mut tile.natives } else { &mut tile.passers }, slot);
     }
 
     fn leave_tile(&mut self, slot: u32, level: usize, native: bool, tile: [i64; 3]) {
@@ -294,18 +355,15 @@ impl CoherentHash {
             return;
         };
         let tile = &mut self.tiles[at as usize];
-        let own = if native { &mut tile.natives } else { &mut tile.passers };
-        if let Some(i) = own.iter().position(|&s| s == slot) {
-            own.swap_remove(i);
-            self.report.labels -= 1;
-        }
-        let passers: &[u32] = if native { &tile.passers } else { &[] };
-        for &other in tile.natives.iter().chain(passers) {
+        let taken = self.labels.take(if native { &mut tile.natives } else { &mut tile.passers }, slot);
+        self.report.labels -= usize::from(taken);
+        let passers = if native { tile.passers } else { NONE };
+        for other in self.labels.slots(tile.natives).chain(self.labels.slots(passers)) {
             if self.proxies.may_pair(slot, other) {
                 self.pairs.part(slot, other, self.params.patience);
             }
         }
-        if tile.natives.is_empty() && tile.passers.is_empty() {
+        if tile.natives == NONE && tile.passers == NONE {
             self.map.remove(&k);
             self.free_tiles.push(at);
         }
@@ -502,7 +560,7 @@ impl BroadPhase for CoherentHash {
             let range = levels.range(level, aabb);
             range.for_each(|tile| {
                 let Some(&at) = self.map.get(&key(level, tile)) else { return };
-                for &slot in &self.tiles[at as usize].natives {
+                for slot in self.labels.slots(self.tiles[at as usize].natives) {
                     // Of all common tiles the lowest speaks for the box.
                     if range.corner(&self.ranges[self.range_index(slot, level)]) == tile {
                         offer(slot);
@@ -512,7 +570,8 @@ impl BroadPhase for CoherentHash {
         }
     }
 
-    /// Looks at every box.
+    /// Looks at every box: a long ray crosses tiles of all levels, most of them empty, and this broad phase is for few
+    /// boxes. [`DynamicTree`](crate::DynamicTree) and [`ColumnSweep`](crate::ColumnSweep) follow the ray.
     fn visit_ray(&self, ray: &Ray, visit: &mut dyn FnMut(ProxyId) -> f64) {
         scan_ray(&self.proxies, ray, visit);
     }

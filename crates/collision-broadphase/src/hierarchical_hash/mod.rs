@@ -7,4 +7,4 @@ mod plain;
 
 pub use coherent::{CoherentHash, CoherentHashParams, CoherentHashReport};
 pub use levels::{Levels, LevelsError};
-pub use plain::{PlainHash, PlainHashParams};
+pub use plain::{PlainHash, PlainHashParams, PlainHashReport};

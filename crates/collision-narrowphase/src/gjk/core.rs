@@ -1,7 +1,7 @@
 //! What GJK sees of a shape: a core with a support map, and a radius around it.
 
 use super::{distance, epa};
-use crate::{Polyhedron, relative::Frame};
+use crate::{Polyhedron, relative::Frame, sharpen::sharpen};
 use sim_math::glam::DVec3;
 use sim_traits::{Separation, Shape, SupportMap};
 
@@ -12,6 +12,7 @@ enum Kind<'a> {
     Cuboid(DVec3),
     Cylinder(f64, f64),
     Polyhedron(&'a Polyhedron),
+    Triangle([DVec3; 3]),
     Map(&'a dyn SupportMap),
 }
 
@@ -47,6 +48,17 @@ impl<'a> Core<'a> {
         Self { kind: Kind::Polyhedron(p), radius: 0.0, size: p.bounding_radius() }
     }
 
+    /// A triangle without thickness; corners relative to a point near it.
+    pub(crate) fn triangle(corners: [DVec3; 3]) -> Self {
+        let squared = corners.iter().map(|p| p.length_squared()).fold(0.0, f64::max);
+        Self { kind: Kind::Triangle(corners), radius: 0.0, size: squared.sqrt() }
+    }
+
+    /// Without corners whose directions could tell a normal.
+    fn is_smooth(&self) -> bool {
+        matches!(self.kind, Kind::Cylinder(..) | Kind::Map(_))
+    }
+
     #[inline]
     fn support(&self, d: DVec3) -> DVec3 {
         match self.kind {
@@ -55,6 +67,16 @@ impl<'a> Core<'a> {
             Kind::Cuboid(h) => h.copysign(d),
             Kind::Cylinder(r, h) => (d.with_z(0.0).normalize_or_zero() * r).with_z(h.copysign(d.z)),
             Kind::Polyhedron(p) => p.position(p.support_vertex(d)),
+            Kind::Triangle([p, q, r]) => {
+                let (hp, hq, hr) = (d.dot(p), d.dot(q), d.dot(r));
+                if hp >= hq && hp >= hr {
+                    p
+                } else if hq >= hr {
+                    q
+                } else {
+                    r
+                }
+            }
             Kind::Map(m) => m.core_support(d),
         }
     }
@@ -78,11 +100,13 @@ pub(crate) struct Cores<'a> {
     a: Core<'a>,
     b: Core<'a>,
     a_from_b: Frame,
+    /// Added to every point of A − B, metres.
+    shift: DVec3,
 }
 
 impl<'a> Cores<'a> {
     pub(crate) fn new(a: Core<'a>, b: Core<'a>, a_from_b: Frame) -> Self {
-        Self { a, b, a_from_b }
+        Self { a, b, a_from_b, shift: DVec3::ZERO }
     }
 
     /// Size to which tolerances are relative, metres.
@@ -90,12 +114,67 @@ impl<'a> Cores<'a> {
         self.a.size + self.b.size
     }
 
+    /// The same cores, A moved by `shift`.
+    pub(super) fn shifted(&self, shift: DVec3) -> Self {
+        Self { shift, ..*self }
+    }
+
     /// Support of A − B.
     #[inline]
     pub(crate) fn support(&self, direction: DVec3) -> Difference {
         let a = self.a.support(direction);
         let b = self.a_from_b.point(self.b.support(-self.a_from_b.back(direction)));
-        Difference { w: a - b, a, b }
+        Difference { w: a - b + self.shift, a, b }
+    }
+
+    /// Improves a short gap until the gap along its normal is as wide as the distance. Each is a bound of the other.
+    fn near(&self, found: Separation, plane: DVec3) -> Separation {
+        let mut best = self.sharpened(&found);
+        // Far apart finds the corners whatever the normal, a little apart those that matter here.
+        for shift in [1e-3, 1e-5, 1e-4, 1e-6, 1e-2] {
+            for along in [best.0.normal, plane] {
+                if best.1 >= best.0.distance - 1e-12 * self.size() {
+                    return best.0;
+                }
+                let guess = Separation { normal: along, ..best.0 };
+                if let Some(shorter) = distance::closest_of_near(self, &guess, shift * self.size()) {
+                    best = self.sharpened(&shorter);
+                }
+            }
+        }
+        best.0
+    }
+
+    fn sharpened(&self, core: &Separation) -> (Separation, f64) {
+        let supports = |n: DVec3| {
+            let found = self.support(-n);
+            (found.a, found.b)
+        };
+        sharpen(supports, core, 1e-13 * self.size(), 1e-9 * self.size())
+    }
+
+    /// How far the shapes are apart along a unit direction from B to A at most: never more than their distance.
+    pub(crate) fn lower_bound(&self, normal: DVec3) -> f64 {
+        self.core_gap(normal) - self.a.radius - self.b.radius
+    }
+
+    /// The same for the cores.
+    fn core_gap(&self, normal: DVec3) -> f64 {
+        normal.dot(self.support(-normal).w)
+    }
+
+    /// Distance of the shapes with witnesses, and whether the cores are apart; if not, the distance is no depth.
+    pub(crate) fn gap(&self, guess: DVec3) -> (Separation, bool) {
+        let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
+        let (core, apart) = distance::closest(self, start, 1e-10 * self.size());
+        let (ra, rb) = (self.a.radius, self.b.radius);
+        let found = Separation {
+            distance: core.distance - ra - rb,
+            normal: core.normal,
+            point_a: core.point_a - ra * core.normal,
+            point_b: core.point_b + rb * core.normal,
+        };
+        (found, apart)
     }
 
     /// Signed distance with witnesses of the shapes (cores and radii); `None` if EPA does not converge.
@@ -104,17 +183,25 @@ impl<'a> Cores<'a> {
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
         let (found, mut apart) = distance::closest(self, start, touch);
         let mut core = found;
-        if apart && found.distance < 1e-6 * self.size() {
+        if apart && found.distance < 1e-5 * self.size() {
             // So short a gap may be one that rounding kept from closing: try again from the best plane between.
-            let plane = epa::depth(self, &found)?;
+            // Where EPA finds none, GJK's own normal must do.
+            let plane = epa::depth(self, &found).unwrap_or(found);
             let (again, still) = distance::closest(self, plane.normal, touch);
-            // A polytope of support points that holds the origin proves an overlap.
-            apart = still && plane.distance >= 0.0;
+            // A polytope of support points that holds the origin proves an overlap, beyond rounding.
+            apart = still && plane.distance >= -1e-13 * self.size();
             if again.distance < found.distance {
                 core = again;
             }
+            if apart {
+                core = self.near(core, plane.normal);
+                // Within rounding a gap must show: planes along a needle pass by a point beyond its end.
+                apart = plane.distance >= 0.0 || self.core_gap(core.normal) > touch;
+            }
+        } else if apart && !(self.a.is_smooth() || self.b.is_smooth()) {
+            core = self.sharpened(&core).0;
         }
-        if !apart {
+        if !apart || core.distance <= touch {
             core = epa::depth(self, &core)?;
         }
         let (ra, rb) = (self.a.radius, self.b.radius);

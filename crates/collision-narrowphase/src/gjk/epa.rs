@@ -20,19 +20,20 @@
 //!
 //! # Numerics
 //! Which faces a new vertex sees is decided exactly: with rounding, flat differences fold over themselves.
-//! For polyhedra the result is exact up to rounding; smooth cores converge quadratically in the mesh width.
+//! For polyhedra the result is exact up to rounding. Smooth cores converge with the square of the mesh width only, and
+//! where many directions are nearly as good the vertices run out: [`smooth`](super::smooth) goes on from there.
+//! Weights in a sliver have few digits, so points that do not span the depth are found once more with the cores apart.
 //!
 //! # Failure
-//! `None` if the vertices run out and Newton's method does not end where the support point lies along the direction.
+//! `None` where `smooth` gives none.
 //!
 //! # Tested by
-//! `tests/hostile.rs`, `tests/conformance.rs`
+//! `tests/hostile.rs`, `tests/conformance.rs`, `tests/depth.rs`,
+//! `a_millimetre_body_that_touches_a_large_one_holds_its_witness`
 
 use super::{
     core::{Cores, Difference},
-    distance,
-    polish::polish,
-    simplex,
+    distance, smooth,
 };
 use crate::polyhedron::orient::orient;
 use sim_math::glam::DVec3;
@@ -71,43 +72,19 @@ pub(super) fn depth(cores: &Cores<'_>, closest: &Separation) -> Option<Separatio
         let new = cores.support(face.normal);
         let gain = face.normal.dot(new.w) - face.offset;
         let done = gain <= 1e-12 * size;
-        if done || polytope.len == MAX_VERTICES || !polytope.expand(new) {
+        let full = polytope.len == MAX_VERTICES;
+        if done || full || !polytope.expand(new) {
             if gain <= 1e-10 * size {
-                return Some(polytope.answer(&face, closest, 1e-9 * size));
+                return Some(polytope.answer(cores, &face, closest));
             }
-            return smooth(cores, face.normal);
+            if full {
+                let faces = polytope.faces[..polytope.faces_len].iter();
+                return smooth::depth(cores, faces.map(|f| (f.normal, f.offset)));
+            }
+            // A vertex that is exactly no higher than any face, and seems so only along a sliver's poor normal.
+            polytope.faces[nearest].offset = f64::INFINITY;
         }
     }
-}
-
-/// Out of vertices: a smooth difference, whose nearest direction Newton's method finds from here.
-fn smooth(cores: &Cores<'_>, start: DVec3) -> Option<Separation> {
-    let (n, reached) = polish(cores, start);
-    let depth = n.dot(reached.w);
-    let across = |p: &Difference| p.w - n.dot(p.w) * n;
-    // Where a ridge or a flat part faces the direction, many points are equally far: find them by tilting a little.
-    let (e1, e2) = n.any_orthonormal_pair();
-    let tilted = [e1, -e1, e2, -e2].map(|e| cores.support(n + 1e-8 * e));
-    let mut best = (across(&reached).length(), reached.a, reached.b);
-    for corners in [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]].map(|c| c.map(|i| tilted[i])) {
-        if let Some(found) = simplex::nearest(&corners.map(|p| across(&p)))
-            && found.squared.sqrt() < best.0
-        {
-            let [u, v, w, _] = found.weights;
-            let mix =
-                |f: fn(&Difference) -> DVec3| u * f(&corners[0]) + v * f(&corners[1]) + w * f(&corners[2]);
-            best = (found.squared.sqrt(), mix(|p| p.a), mix(|p| p.b));
-        }
-    }
-    let (distance, normal) = (-depth, -n);
-    let middle = 0.5 * (best.1 + best.2);
-    let half = 0.5 * distance * normal;
-    (best.0 <= 1e-5 * cores.size()).then_some(Separation {
-        distance,
-        normal,
-        point_a: middle + half,
-        point_b: middle - half,
-    })
 }
 
 /// Depth of two polyhedra by EPA.
@@ -270,35 +247,51 @@ impl Polytope {
         horizon[..edges].iter().all(|[tail, head]| self.add([*tail, *head, apex]))
     }
 
-    fn answer(&self, face: &Face, closest: &Separation, slack: f64) -> Separation {
-        let weights = self.weights(face);
-        if face.offset < 0.0 && weights.iter().any(|x| *x < -1e-9) {
-            // Barely apart at a corner: the face gives the direction, GJK the place.
-            let (distance, normal) = (-face.offset, -face.normal);
-            let middle = 0.5 * (closest.point_a + closest.point_b);
-            let half = 0.5 * distance * normal;
-            return Separation { distance, normal, point_a: middle + half, point_b: middle - half };
-        }
-        // The projection may lie in a neighbour that is coplanar up to rounding.
-        let least = |w: &[f64; 3]| w[0].min(w[1]).min(w[2]);
-        let (mut host, mut weights) = (*face, weights);
+    /// The separation along a face's normal, with points of the shapes that span it.
+    fn answer(&self, cores: &Cores<'_>, face: &Face, closest: &Separation) -> Separation {
+        let size = cores.size();
+        let (distance, normal) = (-face.offset, -face.normal);
+        let at = |a: DVec3, b: DVec3| {
+            let (middle, half) = (0.5 * (a + b), 0.5 * distance * normal);
+            Separation { distance, normal, point_a: middle + half, point_b: middle - half }
+        };
+        // The projection may lie in a neighbour that is coplanar up to rounding: the point nearest to it counts.
+        let projection = face.offset * face.normal;
+        let point_of = |host: &Face| {
+            let [u, v, w] = self.weights(host).map(|x| x.clamp(0.0, 1.0));
+            let sum = u + v + w;
+            let [a, b, c] = host.corners.map(|i| self.vertices[usize::from(i)]);
+            let mix = |f: fn(&Difference) -> DVec3| (u * f(&a) + v * f(&b) + w * f(&c)) / sum;
+            (mix(|d| d.a), mix(|d| d.b), (mix(|d| d.w) - projection).length())
+        };
+        let mut best = point_of(face);
         for other in &self.faces[..self.faces_len] {
-            let flush = other.normal.dot(face.normal) > 1.0 - 1e-9 && other.offset < face.offset + slack;
-            if flush && least(&self.weights(other)) > least(&weights) {
-                (host, weights) = (*other, self.weights(other));
+            let flush =
+                other.normal.dot(face.normal) > 1.0 - 1e-9 && other.offset < face.offset + 1e-9 * size;
+            if flush && best.2 > 1e-12 * size {
+                let found = point_of(other);
+                if found.2 < best.2 {
+                    best = found;
+                }
             }
         }
-        let [u, v, w] = weights.map(|x| x.clamp(0.0, 1.0));
-        let sum = u + v + w;
-        let [a, b, c] = host.corners.map(|i| self.vertices[usize::from(i)]);
-        let point = |f: fn(&Difference) -> DVec3| (u * f(&a) + v * f(&b) + w * f(&c)) / sum;
-        let middle = 0.5 * (point(|d| d.a) + point(|d| d.b));
-        let (distance, normal) = (-face.offset, -face.normal);
-        Separation {
-            distance,
-            normal,
-            point_a: middle + 0.5 * distance * normal,
-            point_b: middle - 0.5 * distance * normal,
+        // Weights of slivers have few digits, and a small body may be covered by slivers only. Moved apart along the
+        // normal, the shapes are nearest where they touch.
+        for shift in [1e-3, 1e-5, 1e-1, 1e-7] {
+            if best.2 <= 1e-11 * size {
+                break;
+            }
+            let apart = cores.shifted(-(face.offset + shift * size) * face.normal);
+            let (a, b, _) = distance::closest_points(&apart, normal);
+            let aside = (a - b - projection).length();
+            if aside < best.2 {
+                best = (a, b, aside);
+            }
         }
+        if face.offset < 0.0 && best.2 > 1e-10 * size {
+            // Barely apart at a corner: the face gives the direction, GJK the place.
+            return at(closest.point_a, closest.point_b);
+        }
+        at(best.0, best.1)
     }
 }

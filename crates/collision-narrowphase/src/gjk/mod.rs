@@ -5,6 +5,7 @@ pub(crate) mod distance;
 pub(crate) mod epa;
 mod polish;
 mod simplex;
+mod smooth;
 
 pub(crate) use self::core::{Core, Cores};
 
@@ -18,7 +19,8 @@ use sim_traits::{NarrowPhaseError, PairCache, Separation, Shape};
 ///
 /// # Errors
 /// [`NarrowPhaseError::UnsupportedPair`] for a half-space or a custom shape, [`NarrowPhaseError::NonFinitePose`],
-/// [`NarrowPhaseError::Budget`] if a custom support map keeps EPA from converging.
+/// [`NarrowPhaseError::Budget`] if a custom support map is too far from convex for a depth: points wrong by 1e-8 of the
+/// size, as in single precision, can do that.
 pub fn gjk(
     a: &Shape,
     b: &Shape,

@@ -10,14 +10,16 @@
 //!
 //! # Formula
 //! ```text
-//! triangle interior: v = n (n·p) / n²;   edge interior: v = p − d (d·p) / d²;   the shortest v wins
+//! triangle interior: v = n (n·p) / n²;   edge interior: v = p − d (d·p) / d²
+//! v is closest ⇔ v·(p − s) ≥ 0 for all corners p and the corners s that carry v
 //! ```
 //!
 //! # Cost
 //! At most four triangles, six edges, four corners.
 //!
 //! # Numerics
-//! Projecting on the normal keeps the direction of v exact where v is short; slivers fall back to their edges.
+//! The choice among candidates of nearly equal length looks at angles: v may lie beside the right place by the square root
+//! of its rounding before its length tells. Projecting on the normal keeps the direction of v exact where v is short; slivers fall back to their edges.
 //!
 //! # Failure
 //! None.
@@ -34,20 +36,52 @@ pub(super) struct Nearest {
     pub(super) v: DVec3,
     pub(super) squared: f64,
     pub(super) weights: [f64; 4],
+    /// Sine of the angle by which the worst corner lies on the wrong side of the plane through v; 0 if none does.
+    slack: f64,
 }
+
+/// Relative difference up to which squares count as equal.
+const SAME: f64 = 1e-10;
+/// Angles below this are rounding.
+const ANGLE: f64 = 4e-16;
 
 impl Nearest {
     fn none() -> Self {
-        Self { v: DVec3::ZERO, squared: f64::INFINITY, weights: [0.0; 4] }
+        Self { v: DVec3::ZERO, squared: f64::INFINITY, weights: [0.0; 4], slack: f64::NEG_INFINITY }
     }
 
-    /// The shorter one wins; among equals up to rounding the interior of the larger face, whose direction is exact.
-    fn offer(&mut self, v: DVec3, weights: [f64; 4]) {
+    /// The shorter one wins; among nearly equal ones that which no corner contradicts; among those the interior of the larger
+    /// face, whose direction is exact.
+    fn offer(&mut self, points: &[DVec3], v: DVec3, weights: [f64; 4]) {
         let squared = v.length_squared();
+        let length = squared.sqrt();
+        let mut slack = 0.0_f64;
+        for (i, p) in points.iter().enumerate() {
+            if weights[i] > 0.0 {
+                continue;
+            }
+            // v·p ≥ v·s, by the difference of the corners: products as such have lost the digits that matter.
+            let mut side = (DVec3::ZERO, f64::INFINITY);
+            for (s, w) in points.iter().zip(weights) {
+                let apart = (*p - *s).length_squared();
+                if w > 0.0 && apart < side.1 {
+                    side = (*p - *s, apart);
+                }
+            }
+            let angle = v.dot(side.0) / (length * side.1.sqrt());
+            // A repeated corner, or a point at the origin, contradicts nothing.
+            if angle < -ANGLE {
+                slack = slack.min(angle);
+            }
+        }
         let corners = |w: &[f64; 4]| w.iter().filter(|x| **x > 0.0).count();
         let larger = corners(&weights) > corners(&self.weights);
-        if squared < self.squared || (larger && squared <= self.squared * (1.0 + 1e-13)) {
-            *self = Self { v, squared, weights };
+        let shorter = squared < self.squared || (larger && squared <= self.squared * (1.0 + 1e-13));
+        // Lengths decide where they differ, angles among those that are equal but for the digits a square loses.
+        let (clearly, hardly) =
+            (squared < self.squared * (1.0 - SAME), squared <= self.squared * (1.0 + SAME));
+        if clearly || (hardly && (slack > self.slack || (slack >= self.slack && shorter))) {
+            *self = Self { v, squared, weights, slack };
         }
     }
 }
@@ -62,7 +96,7 @@ pub(super) fn nearest(points: &[DVec3]) -> Option<Nearest> {
     for i in 0..n {
         let mut weights = [0.0; 4];
         weights[i] = 1.0;
-        best.offer(points[i], weights);
+        best.offer(points, points[i], weights);
         for j in i + 1..n {
             edge(points, i, j, &mut best);
             for k in j + 1..n {
@@ -84,33 +118,47 @@ fn edge(points: &[DVec3], i: usize, j: usize, best: &mut Nearest) {
     (weights[i], weights[j]) = (1.0 - t, t);
     // From the nearer end, so that a long edge does not blur a short distance.
     let v = if t <= 0.5 { p + t * d } else { points[j] - (1.0 - t) * d };
-    best.offer(v, weights);
+    // Once more: the rounding of a long edge, seen from a short v, would be an angle.
+    let v = v - (d.dot(v) / squared) * d;
+    best.offer(points, v, weights);
 }
 
 fn triangle(points: &[DVec3], i: usize, j: usize, k: usize, best: &mut Nearest) {
-    let (a, b, c) = (points[i], points[j], points[k]);
-    let n = (b - a).cross(c - a);
-    let squared = n.length_squared();
-    let longest = (b - a).length_squared().max((c - a).length_squared());
-    if squared <= 1e-28 * longest * longest {
+    // p q is the longest side, p its end nearer to the origin, r the apex.
+    let length = |x: usize, y: usize| (points[y] - points[x]).length_squared();
+    let (mut p, mut q, r) = if length(i, j) >= length(j, k).max(length(i, k)) {
+        (i, j, k)
+    } else if length(j, k) >= length(i, k) {
+        (j, k, i)
+    } else {
+        (k, i, j)
+    };
+    if points[p].length_squared() > points[q].length_squared() {
+        (p, q) = (q, p);
+    }
+    let (a, side, apex) = (points[p], points[q] - points[p], points[r] - points[p]);
+    let longest = side.length_squared();
+    let (Some(u), Some(rough)) = (side.try_normalize(), side.cross(apex).try_normalize()) else { return };
+    // What error the normal of a sliver has must be a turn about its long side.
+    let Some(n) = (rough - u.dot(rough) * u).try_normalize() else { return };
+    let m = n.cross(u);
+    let height = m.dot(apex);
+    if height <= 1e-14 * longest.sqrt() {
         return;
     }
-    // Areas seen along the normal, of the triangles with the origin.
-    let (u, v, w) = (n.dot(b.cross(c)), n.dot(c.cross(a)), n.dot(a.cross(b)));
-    if u <= 0.0 || v <= 0.0 || w <= 0.0 {
+    // From the foot on the long side: there the turn does no harm, since the foot is as near as can be.
+    let along = -u.dot(a);
+    let foot = a + along * u;
+    let t = -m.dot(foot) / height;
+    let s = (along - t * u.dot(apex)) / longest.sqrt();
+    if s <= 0.0 || t <= 0.0 || s + t >= 1.0 {
         return;
     }
-    let sum = u + v + w;
     let mut weights = [0.0; 4];
-    (weights[i], weights[j], weights[k]) = (u / sum, v / sum, w / sum);
-    // The corner nearest to the origin has the least rounding in n·p.
-    let near =
-        [a, b, c].into_iter().fold(a, |m, p| if p.length_squared() < m.length_squared() { p } else { m });
-    let v = n * (n.dot(near) / squared);
-    // The normal of a sliver can be wrong; the weights then tell another point.
-    let rebuilt = weights[i] * a + weights[j] * b + weights[k] * c;
-    if (rebuilt - v).length_squared() <= 1e-20 * longest {
-        best.offer(v, weights);
+    (weights[p], weights[q], weights[r]) = (1.0 - s - t, s, t);
+    let v = n * n.dot(foot);
+    if (a + s * side + t * apex - v).length_squared() <= 1e-20 * longest {
+        best.offer(points, v, weights);
     }
 }
 

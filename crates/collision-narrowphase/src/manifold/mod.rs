@@ -5,7 +5,7 @@ mod patch;
 mod reduce;
 
 pub(crate) use clip::{Polygon, clip};
-pub(crate) use patch::Patch;
+pub(crate) use patch::{Patch, facing};
 pub(crate) use reduce::Reducer;
 
 use crate::relative::Frame;

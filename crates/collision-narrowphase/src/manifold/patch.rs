@@ -1,6 +1,10 @@
 //! The part of a shape that faces a direction: a polygon, a segment or a point.
 
-use crate::{Polyhedron, shapes::Frustum};
+use crate::{
+    Polyhedron,
+    relative::Frame,
+    shapes::{Frustum, Rounded},
+};
 use sim_math::{glam::DVec3, ops};
 use sim_traits::{FeatureId, Shape};
 
@@ -52,6 +56,15 @@ impl<const N: usize> Patch<N> {
         &mut self.corners[..self.len]
     }
 
+    /// The same patch with less room, if its corners fit.
+    pub(crate) fn resized<const M: usize>(&self) -> Option<Patch<M>> {
+        let mut small = Patch::new(self.normal, self.face);
+        for corner in self.corners() {
+            small.push(corner.position, corner.vertex, corner.edge);
+        }
+        (self.len <= M).then_some(small)
+    }
+
     #[inline]
     pub(crate) fn is_face(&self) -> bool {
         self.len >= 3
@@ -92,20 +105,31 @@ impl<const N: usize> Patch<N> {
         }
         patch
     }
-}
 
-impl Patch {
     /// A face of a polyhedron, in its frame.
     pub(crate) fn of_face(polyhedron: &Polyhedron, face: u32) -> Self {
-        let mut patch = Self::new(polyhedron.faces()[face as usize].normal, face);
+        Self::placed(polyhedron, face, polyhedron.faces()[face as usize].normal, |p| p)
+    }
+
+    /// A face of a polyhedron, in the frame that `frame` maps to.
+    pub(crate) fn of_face_in(polyhedron: &Polyhedron, face: u32, frame: &Frame) -> Self {
+        let normal = frame.vector(polyhedron.faces()[face as usize].normal);
+        Self::placed(polyhedron, face, normal, |p| frame.point(p))
+    }
+
+    #[inline]
+    fn placed(polyhedron: &Polyhedron, face: u32, normal: DVec3, place: impl Fn(DVec3) -> DVec3) -> Self {
+        let mut patch = Self::new(normal, face);
         let sides = polyhedron.sides(face);
-        let stride = sides.len().div_ceil(MAX).max(1);
+        let stride = sides.len().div_ceil(N).max(1);
         for side in sides.iter().step_by(stride) {
-            patch.push(polyhedron.position(side.corner), side.corner, side.edge);
+            patch.push(place(polyhedron.position(side.corner)), side.corner, side.edge);
         }
         patch
     }
+}
 
+impl Patch {
     /// What faces `direction` (unit length) on any bounded convex shape, in its frame.
     pub(crate) fn of_shape(shape: &Shape, direction: DVec3) -> Self {
         match shape {
@@ -119,13 +143,21 @@ impl Patch {
             }
             Shape::Cylinder(c) => Self::of_frustum(c.radius(), c.radius(), c.half_height(), direction),
             Shape::Convex(s) => {
-                if let Some(p) = s.as_any().downcast_ref::<Polyhedron>() {
-                    Self::facing(p, direction, FeatureId::NONE)
-                } else if let Some(f) = s.as_any().downcast_ref::<Frustum>() {
+                let (core, radius) = match s.as_any().downcast_ref::<Rounded>() {
+                    Some(rounded) => (rounded.core().as_any(), s.core_radius()),
+                    None => (s.as_any(), 0.0),
+                };
+                let mut patch = if let Some(p) = core.downcast_ref::<Polyhedron>() {
+                    Self::of_face(p, facing(p, direction, FeatureId::NONE))
+                } else if let Some(f) = core.downcast_ref::<Frustum>() {
                     Self::of_frustum(f.bottom(), f.top(), f.half_height(), direction)
                 } else {
-                    Self::of_point(s.support(direction), direction)
-                }
+                    return Self::of_point(s.support(direction), direction);
+                };
+                // A ball rolled around the core moves its faces out by the radius.
+                let out = radius * patch.normal;
+                patch.corners_mut().iter_mut().for_each(|c| c.position += out);
+                patch
             }
             _ => Self::of_point(shape.support(direction).unwrap_or(DVec3::ZERO), direction),
         }
@@ -160,34 +192,33 @@ impl Patch {
         patch.push((bottom * outward).with_z(-half_height), 9, 8);
         patch
     }
+}
 
-    /// The face of a polyhedron, among those at the support vertex or the given feature, that faces `direction`
-    /// best. Direction and result in the polyhedron's frame.
-    pub(crate) fn facing(polyhedron: &Polyhedron, direction: DVec3, feature: FeatureId) -> Self {
-        let alignment = |f: u32| polyhedron.faces()[f as usize].normal.dot(direction);
-        let face = match feature.dimension() {
-            Some(2) => feature.index(),
-            Some(1) => {
-                let [left, right] = polyhedron.edges()[feature.index() as usize].faces;
-                if alignment(left) >= alignment(right) { left } else { right }
-            }
-            _ => {
-                let vertex = match feature.dimension() {
-                    Some(0) => feature.index(),
-                    _ => polyhedron.support_vertex(direction),
-                };
-                let mut best = (0, f64::NEG_INFINITY);
-                for spoke in polyhedron.spokes(vertex) {
-                    for f in polyhedron.edges()[spoke.edge as usize].faces {
-                        let score = alignment(f);
-                        if score > best.1 {
-                            best = (f, score);
-                        }
+/// The face of a polyhedron, among those at the support vertex or the given feature, that faces `direction`
+/// best. Direction in the polyhedron's frame.
+pub(crate) fn facing(polyhedron: &Polyhedron, direction: DVec3, feature: FeatureId) -> u32 {
+    let alignment = |f: u32| polyhedron.faces()[f as usize].normal.dot(direction);
+    match feature.dimension() {
+        Some(2) => feature.index(),
+        Some(1) => {
+            let [left, right] = polyhedron.edges()[feature.index() as usize].faces;
+            if alignment(left) >= alignment(right) { left } else { right }
+        }
+        _ => {
+            let vertex = match feature.dimension() {
+                Some(0) => feature.index(),
+                _ => polyhedron.support_vertex(direction),
+            };
+            let mut best = (0, f64::NEG_INFINITY);
+            for spoke in polyhedron.spokes(vertex) {
+                for f in polyhedron.edges()[spoke.edge as usize].faces {
+                    let score = alignment(f);
+                    if score > best.1 {
+                        best = (f, score);
                     }
                 }
-                best.0
             }
-        };
-        Self::of_face(polyhedron, face)
+            best.0
+        }
     }
 }

@@ -25,8 +25,8 @@
 //! # Tested by
 //! `four_corners_of_a_many_sided_patch_remain`, `duplicates_and_lines_reduce_further`
 
-use super::{patch::MAX, tangential};
-use sim_math::glam::DVec3;
+use super::patch::MAX;
+use sim_math::glam::{DVec2, DVec3};
 use sim_traits::{ContactPoint, Manifold};
 
 /// Collects contacts of one normal and keeps four.
@@ -88,39 +88,52 @@ impl<const C: usize> Reducer<C> {
     }
 
     fn choose(&self, points: &[ContactPoint]) -> [Option<usize>; 4] {
-        let best = |score: &dyn Fn(DVec3, f64) -> f64, least: f64| {
-            let mut found = (None, least);
-            for (i, p) in points.iter().enumerate() {
-                let s = score(p.point_a, p.separation);
-                if s > found.1 {
-                    found = (Some(i), s);
-                }
+        let mut first = (0, f64::INFINITY);
+        for (i, p) in points.iter().enumerate() {
+            if p.separation < first.1 {
+                first = (i, p.separation);
             }
-            found.0
-        };
-        let Some(first) = best(&|_, separation| -separation, f64::NEG_INFINITY) else { return [None; 4] };
-        let p0 = points[first].point_a;
-        let flat = |p: DVec3| tangential(p - p0, self.normal);
-        let Some(second) = best(&|p, _| flat(p).length_squared(), 0.0) else {
+        }
+        let first = first.0;
+        // In the plane, from the deepest point.
+        let (x, y) = self.normal.any_orthonormal_pair();
+        let mut flat = [DVec2::ZERO; C];
+        for (f, p) in flat.iter_mut().zip(points) {
+            let d = p.point_a - points[first].point_a;
+            *f = DVec2::new(x.dot(d), y.dot(d));
+        }
+        let flat = &flat[..points.len()];
+        let Some(second) = best(flat, 0.0, DVec2::length_squared) else {
             return [Some(first), None, None, None];
         };
-        let d1 = flat(points[second].point_a);
+        let d1 = flat[second];
         // Twice the signed area of p0 p1 p, and a millionth of p1's square as what is worth a point.
-        let area = |p: DVec3| self.normal.dot(d1.cross(flat(p)));
         let worth = 1e-6 * d1.length_squared();
-        let third = best(&|p, _| area(p).abs(), worth);
-        let Some(third) = third else { return [Some(first), Some(second), None, None] };
-        let d2 = flat(points[third].point_a);
-        let sense = area(points[third].point_a).signum();
-        // Outside the triangle: across p0 p1, p1 p2 or p2 p0, whichever gains most.
-        let gain = |p: DVec3| {
-            let x = flat(p);
-            let across = |from: DVec3, to: DVec3| -sense * self.normal.dot((to - from).cross(x - from));
-            across(DVec3::ZERO, d1).max(across(d1, d2)).max(across(d2, DVec3::ZERO))
+        let Some(third) = best(flat, worth, |p| d1.perp_dot(p).abs()) else {
+            return [Some(first), Some(second), None, None];
         };
-        let fourth = best(&|p, _| gain(p), worth);
-        [Some(first), Some(second), Some(third), fourth]
+        let d2 = flat[third];
+        let sense = d1.perp_dot(d2).signum();
+        // Outside the triangle: across p0 p1, p1 p2 or p2 p0, whichever gains most.
+        let gain = |p: DVec2| {
+            let across = |from: DVec2, to: DVec2| -sense * (to - from).perp_dot(p - from);
+            across(DVec2::ZERO, d1).max(across(d1, d2)).max(across(d2, DVec2::ZERO))
+        };
+        [Some(first), Some(second), Some(third), best(flat, worth, gain)]
     }
+}
+
+/// The first point with the highest score above `least`.
+#[inline]
+fn best(points: &[DVec2], least: f64, score: impl Fn(DVec2) -> f64) -> Option<usize> {
+    let mut found = (None, least);
+    for (i, p) in points.iter().enumerate() {
+        let s = score(*p);
+        if s > found.1 {
+            found = (Some(i), s);
+        }
+    }
+    found.0
 }
 
 #[cfg(test)]

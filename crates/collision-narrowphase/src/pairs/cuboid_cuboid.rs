@@ -19,8 +19,8 @@
 //! Some 250 flops for the axes. No allocation.
 //!
 //! # Numerics
-//! Nearly parallel edges are skipped: a face axis is then as good to first order. Face axes win ties within
-//! 1e-9 of the size, so that resting boxes keep their reference face.
+//! Axes of nearly parallel edges are exactly normal to A's edge and are measured, not derived. In a manifold, face axes
+//! win ties within 1e-9 of the size, so that resting boxes keep their reference face; in a distance only those of rounding.
 //!
 //! # Failure
 //! None; apart, the exact distance comes from GJK.
@@ -53,13 +53,18 @@ struct Axes {
     best: Best,
 }
 
-/// Largest gap along the fifteen axes; stops early once it is above `enough`.
+/// Ties of a distance are those of rounding: anything more is an error of the distance.
+const ROUNDING: f64 = 1e-15;
+/// Ties of a manifold: resting boxes keep their reference face.
+const STEADY: f64 = 1e-9;
+
+/// Largest gap along the fifteen axes; stops early once it is above `enough`. A later axis wins by more than `tie` of the size.
 #[inline]
-fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64) -> Axes {
+fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64, tie: f64) -> Axes {
     let r = frame.rotation;
     let t = frame.translation;
     let (ra, rb) = ([r.x_axis, r.y_axis, r.z_axis], hb.to_array());
-    let size = ha.max_element() + hb.max_element();
+    let tie = tie * (ha.max_element() + hb.max_element());
     let mut found = Axes { gap: f64::NEG_INFINITY, out: DVec3::X, best: Best::FaceA(0) };
     let spread = ra[0].abs() * rb[0] + ra[1].abs() * rb[1] + ra[2].abs() * rb[2];
     let gaps = t.abs() - ha - spread;
@@ -73,7 +78,7 @@ fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64) -> Axes {
     for j in 0..3 {
         let along = ra[j].dot(t);
         let gap = along.abs() - rb[j] - ra[j].abs().dot(ha);
-        if gap > found.gap + 1e-9 * size {
+        if gap > found.gap + tie {
             found = Axes { gap, out: ra[j] * 1.0_f64.copysign(along), best: Best::FaceB(j) };
         }
     }
@@ -87,12 +92,17 @@ fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64) -> Axes {
             // L = e_i × r_j has components −r_j[i2], r_j[i1] on the other two axes of A.
             let (x, y) = (-ra[j][i2], ra[j][i1]);
             let squared = x * x + y * y;
-            if squared < 1e-8 {
+            if squared < 1e-24 {
                 continue;
             }
             let along = t[i1] * x + t[i2] * y;
             let radius_a = ha[i1] * x.abs() + ha[i2] * y.abs();
-            let radius_b = rb[j1] * ra[j2][i].abs() + rb[j2] * ra[j1][i].abs();
+            let radius_b = if squared > 1e-6 {
+                rb[j1] * ra[j2][i].abs() + rb[j2] * ra[j1][i].abs()
+            } else {
+                // Nearly parallel edges: L is exactly normal to A's, and B's is measured with the digits L has.
+                (0..3).map(|k| rb[k] * (ra[k][i1] * x + ra[k][i2] * y).abs()).sum()
+            };
             let numerator = along.abs() - radius_a - radius_b;
             // Compare without the square root where the sign already decides.
             if numerator <= 0.0 && found.gap >= 0.0 {
@@ -100,7 +110,7 @@ fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64) -> Axes {
             }
             let inverse = 1.0 / squared.sqrt();
             let gap = numerator * inverse;
-            if gap > found.gap + 1e-9 * size {
+            if gap > found.gap + tie {
                 let mut out = DVec3::ZERO;
                 let sign = inverse.copysign(along);
                 (out[i1], out[i2]) = (x * sign, y * sign);
@@ -116,26 +126,35 @@ fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64) -> Axes {
 pub fn cuboid_cuboid(a: &Cuboid, b: &Cuboid, a_from_b: &Pose) -> Option<Separation> {
     let frame = Frame::from_pose(a_from_b);
     let (ha, hb) = (a.half_extents(), b.half_extents());
-    let found = axes(ha, hb, &frame, 0.0);
-    if found.gap > 1e-10 * (ha.max_element() + hb.max_element()) {
-        let (a, b) = (Shape::from(*a), Shape::from(*b));
-        return Cores::new(Core::of(&a)?, Core::of(&b)?, frame).separation(-found.out);
+    let found = axes(ha, hb, &frame, 0.0, ROUNDING);
+    let touch = 1e-10 * (ha.max_element() + hb.max_element());
+    if found.gap <= touch
+        && let Some(deepest) = penetration(ha, hb, &frame, &found)
+        // Of a box much smaller than the size, rounding may have picked an axis without witnesses.
+        && (deepest.point_a.abs() - ha).max_element() <= touch
+        && (frame.point_back(deepest.point_b).abs() - hb).max_element() <= touch
+    {
+        return Some(deepest);
     }
-    Some(penetration(ha, hb, &frame, &found))
+    let (a, b) = (Shape::from(*a), Shape::from(*b));
+    Cores::new(Core::of(&a)?, Core::of(&b)?, frame).separation(-found.out)
 }
 
-/// Deepest points of two boxes that overlap or touch.
-fn penetration(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes) -> Separation {
+/// Deepest points of two boxes that overlap or touch; `None` where the axis has no witness of its own, as between boxes
+/// that are a little apart corner to corner.
+fn penetration(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes) -> Option<Separation> {
     if let Best::Edges(i, j) = found.best
         && let Some((separation, _)) = edge_contact(ha, hb, frame, found, i, j)
     {
-        return separation;
+        return Some(separation);
     }
     // A manifold without margin limit holds the deepest point of the clipped faces.
     let manifold = face_manifold(ha, hb, frame, found, f64::INFINITY);
     let (normal, distance) = (-found.out, found.gap);
-    let point_b = manifold.deepest().map_or(frame.translation, |p| p.point_b);
-    Separation { distance, normal, point_a: point_b + distance * normal, point_b }
+    let deepest = manifold.deepest()?;
+    let exact = deepest.separation <= distance + 1e-12 * (ha.max_element() + hb.max_element());
+    let point_b = deepest.point_b;
+    exact.then_some(Separation { distance, normal, point_a: point_b + distance * normal, point_b })
 }
 
 fn edge_contact(
@@ -163,7 +182,7 @@ fn edge_contact(
     let [x, y] = [pb, qb].map(|p| flat(frame.point(p)));
     let (p, q) = segment_segment(flat(pa), flat(qa), x, y);
     // Apart, the axis may belong to edges that do not cross: then it is not the line of closest points.
-    if (p - q).length() > 1e-9 * (ha.max_element() + hb.max_element()) {
+    if (p - q).length() > 1e-10 * (ha.max_element() + hb.max_element()) {
         return None;
     }
     let (normal, distance) = (-found.out, found.gap);
@@ -211,7 +230,7 @@ fn face_manifold(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes, margin: f64)
 pub fn cuboid_cuboid_manifold(a: &Cuboid, b: &Cuboid, a_from_b: &Pose, margin: f64) -> Option<Manifold> {
     let frame = Frame::from_pose(a_from_b);
     let (ha, hb) = (a.half_extents(), b.half_extents());
-    let found = axes(ha, hb, &frame, margin.max(0.0));
+    let found = axes(ha, hb, &frame, margin.max(0.0), STEADY);
     if found.gap > margin {
         return Some(Manifold::new(-found.out));
     }

@@ -2,6 +2,7 @@
 //! dispatcher flips.
 
 mod capsule_capsule;
+mod capsule_cuboid;
 pub mod cuboid_cuboid;
 mod cuboid_faces;
 pub mod frustum_frustum;
@@ -9,6 +10,7 @@ mod half_space;
 mod sphere;
 
 pub use capsule_capsule::capsule_capsule;
+pub use capsule_cuboid::capsule_cuboid;
 pub use half_space::{convex_half_space, half_space_manifold};
 pub use sphere::{sphere_capsule, sphere_cuboid, sphere_sphere};
 
@@ -30,6 +32,7 @@ fn ordered(a: &Shape, b: &Shape, a_from_b: &Pose) -> Option<Separation> {
         (Shape::Sphere(a), Shape::Capsule(b)) => Some(sphere_capsule(a, b, a_from_b)),
         (Shape::Sphere(a), Shape::Cuboid(b)) => Some(sphere_cuboid(a, b, a_from_b)),
         (Shape::Capsule(a), Shape::Capsule(b)) => Some(capsule_capsule(a, b, a_from_b)),
+        (Shape::Capsule(a), Shape::Cuboid(b)) => Some(capsule_cuboid(a, b, a_from_b)),
         (Shape::Cuboid(a), Shape::Cuboid(b)) => cuboid_cuboid::cuboid_cuboid(a, b, a_from_b),
         (a, Shape::HalfSpace(b)) => convex_half_space(a, b, a_from_b),
         _ => None,

@@ -8,7 +8,11 @@ pub(crate) mod orient;
 mod support;
 
 use crate::PolyhedronError;
-use sim_math::{Aabb, glam::DVec3};
+use sim_math::{
+    Aabb,
+    glam::DVec3,
+    mass::{Amount, ClosedSurface, MassError, MassProperties},
+};
 use sim_traits::SupportMap;
 use std::any::Any;
 
@@ -249,6 +253,19 @@ impl SupportMap for Polyhedron {
 
     fn bounding_radius(&self) -> f64 {
         self.radius
+    }
+
+    fn mass_properties(&self, amount: Amount) -> Option<Result<MassProperties, MassError>> {
+        let points: Vec<DVec3> = self.vertices.iter().map(|v| v.position).collect();
+        let mut triangles = Vec::new();
+        for face in 0..self.loops.len() as u32 {
+            let sides = self.sides(face);
+            for k in 2..sides.len() {
+                triangles.push([sides[0].corner, sides[k - 1].corner, sides[k].corner]);
+            }
+        }
+        let surface = ClosedSurface::from_triangles(&points, &triangles);
+        Some(surface.and_then(|surface| MassProperties::from_polyhedron(&surface, amount)))
     }
 
     fn as_any(&self) -> &dyn Any {

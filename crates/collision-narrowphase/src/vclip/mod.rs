@@ -37,7 +37,14 @@
 pub mod clip;
 mod states;
 
-use crate::{Polyhedron, brute_force, gjk::epa, relative::Frame, sat, witness};
+use crate::{
+    Polyhedron, brute_force,
+    gjk::epa,
+    relative::Frame,
+    sat::{self, SatResult},
+    sharpen::sharpen_polyhedra,
+    witness,
+};
 use sim_math::Pose;
 use sim_traits::{FeatureId, NarrowPhaseError, PairCache, Separation};
 use states::{Query, Step};
@@ -60,6 +67,8 @@ pub struct Closest {
     pub iterations: u32,
     /// Remedies used: cycles broken, restarts, searches. Zero in all but a few queries in a million.
     pub remedies: u32,
+    /// How often every pair of features was tried: 1 if no walk came to an end, else 0.
+    pub searches: u32,
 }
 
 /// Whether two polyhedra overlap, as the walk sees it.
@@ -81,15 +90,49 @@ pub fn vclip(
     a_from_b: &Pose,
     cache: &mut PairCache,
 ) -> Result<Closest, NarrowPhaseError> {
+    let (contact, walk) = contact(a, b, a_from_b, cache)?;
+    let (separation, features) = match contact {
+        Contact::Apart(separation) => (separation, walk.features),
+        Contact::Axis(axis) => witness::penetration(a, b, &Frame::from_pose(a_from_b), &axis),
+        Contact::Deep(separation) => (separation, [FeatureId::NONE; 2]),
+    };
+    Ok(Closest {
+        separation,
+        features,
+        iterations: walk.iterations,
+        remedies: walk.remedies,
+        searches: walk.searches,
+    })
+}
+
+/// What a query finds, before witnesses of an overlap are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Contact {
+    /// Disjoint.
+    Apart(Separation),
+    /// Overlap, with the best axis.
+    Axis(SatResult),
+    /// Overlap of polyhedra with many edges.
+    Deep(Separation),
+}
+
+/// The walk, and the depth of an overlap.
+#[inline]
+pub(crate) fn contact(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Pose,
+    cache: &mut PairCache,
+) -> Result<(Contact, Walk), NarrowPhaseError> {
     let query = prepare(a, b, a_from_b)?;
-    let mut walk = Walk { features: cache.features, iterations: 0, remedies: 0 };
+    let mut walk = Walk { features: cache.features, iterations: 0, remedies: 0, searches: 0 };
     let verdict = walk.run(query);
     cache.features = walk.features;
-    let (separation, features) = match verdict {
-        Verdict::Apart(separation) => (separation, walk.features),
+    let contact = match verdict {
+        Verdict::Apart(separation) => Contact::Apart(separation),
         Verdict::Overlap => depth(a, b, a_from_b),
     };
-    Ok(Closest { separation, features, iterations: walk.iterations, remedies: walk.remedies })
+    Ok((contact, walk))
 }
 
 /// Whether two polyhedra overlap or touch (within 1e-10 of their size), without depth.
@@ -102,7 +145,7 @@ pub fn intersects(
     a_from_b: &Pose,
     cache: &mut PairCache,
 ) -> Result<bool, NarrowPhaseError> {
-    let mut walk = Walk { features: cache.features, iterations: 0, remedies: 0 };
+    let mut walk = Walk { features: cache.features, iterations: 0, remedies: 0, searches: 0 };
     let verdict = walk.run(prepare(a, b, a_from_b)?);
     cache.features = walk.features;
     Ok(verdict == Verdict::Overlap)
@@ -125,30 +168,34 @@ fn prepare<'a>(a: &'a Polyhedron, b: &'a Polyhedron, a_from_b: &Pose) -> Result<
         a,
         b,
         a_from_b,
+        size,
         scale,
         band: 1e-15 * scale,
         touch: 1e-10 * size,
-        short: 1e-6 * size,
+        short: 1e-5 * size,
         hasty: true,
     })
 }
 
-/// Depth, normal and witnesses of an overlap (or of a gap up to the touching distance).
-fn depth(a: &Polyhedron, b: &Polyhedron, a_from_b: &Pose) -> (Separation, [FeatureId; 2]) {
+/// Depth and normal of an overlap (or of a gap up to the touching distance).
+#[inline(never)]
+fn depth(a: &Polyhedron, b: &Polyhedron, a_from_b: &Pose) -> Contact {
     let frame = Frame::from_pose(a_from_b);
     if a.edges().len() * b.edges().len() > SAT_PAIRS
         && let Some(found) = epa::polyhedra(a, b, &frame)
     {
-        return (found, [FeatureId::NONE; 2]);
+        return Contact::Deep(found);
     }
-    let axis = sat::sat(a, b, &frame);
-    witness::penetration(a, b, &frame, &axis)
+    Contact::Axis(sat::sat_overlapping(a, b, &frame, 2e-10 * (a.extent() + b.extent())))
 }
 
-struct Walk {
-    features: [FeatureId; 2],
+/// State and effort of a query.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    pub(crate) features: [FeatureId; 2],
     iterations: u32,
     remedies: u32,
+    searches: u32,
 }
 
 impl Walk {
@@ -198,14 +245,17 @@ impl Walk {
     /// A short gap between points is believed only if the shapes really leave it free.
     #[cold]
     fn confirm(&mut self, query: &Query<'_>, separation: Separation) -> Verdict {
-        let verdict = Verdict::Apart(separation);
-        if certified(query, &verdict, true) { verdict } else { self.search(query) }
+        let Query { a, b, a_from_b, .. } = query;
+        let tolerance = 1e-11 * query.size;
+        let (sharp, gap) = sharpen_polyhedra(a, b, a_from_b, &separation, tolerance);
+        if gap >= sharp.distance - tolerance { Verdict::Apart(sharp) } else { self.search(query) }
     }
 
     /// Exhaustive search.
     #[cold]
     fn search(&mut self, query: &Query<'_>) -> Verdict {
         self.remedies += 1;
+        self.searches += 1;
         let (separation, features) = brute_force::brute_force(query.a, query.b, &query.a_from_b);
         if separation.distance <= query.touch {
             return Verdict::Overlap;

@@ -53,6 +53,7 @@ pub(super) struct Query<'a> {
     pub(super) a: &'a Polyhedron,
     pub(super) b: &'a Polyhedron,
     pub(super) a_from_b: Frame,
+    pub(super) size: f64,
     pub(super) scale: f64,
     pub(super) band: f64,
     pub(super) touch: f64,

@@ -1,6 +1,8 @@
 //! Hostile pairs of polyhedra, shared by the property tests.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub(crate) mod oracle;
+
 use collision_narrowphase::Polyhedron;
 use sim_math::{
     Pose,
@@ -8,18 +10,6 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{FeatureId, PairCache};
-
-/// Number of cases: `base` in CI, times the environment variable `TUMBLESTONE_SOAK` in a long run.
-pub(crate) fn soaked(base: u64) -> u64 {
-    base * std::env::var("TUMBLESTONE_SOAK").ok().and_then(|v| v.parse::<u64>().ok()).unwrap_or(1)
-}
-
-/// Fixed seeds in CI; the soak may ask for fresh ones by `TUMBLESTONE_SEED`.
-pub(crate) fn seeded(seed: u64) -> SplitMix64 {
-    let fresh = std::env::var("TUMBLESTONE_SEED").ok().and_then(|v| v.parse::<u64>().ok()).unwrap_or(0);
-    // Scrambled: neighbouring states of the generator are one stream, shifted.
-    if fresh == 0 { SplitMix64(seed) } else { SplitMix64(seed ^ SplitMix64(fresh).next_u64()) }
-}
 
 /// Shapes in sizes from 1 mm to 100 m, slivers of aspect 1e4 among them.
 pub(crate) fn pool() -> Vec<Polyhedron> {

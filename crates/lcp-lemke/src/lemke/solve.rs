@@ -438,7 +438,7 @@ fn finish(
     ws: &mut LemkeWorkspace,
     z: &mut [f64],
 ) -> Result<LemkeReport, LcpError> {
-    ws.basis.refine_values(&ws.q, 1);
+    ws.basis.refine_slots(&ws.q, 1);
     ws.read_z(z);
     let mut certificate = Certificate::measure(problem, z);
     if !certificate.holds(params.tolerance) && ws.basis.refactor() {

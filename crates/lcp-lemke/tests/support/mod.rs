@@ -4,12 +4,6 @@
 use lcp_lemke::families::OwnedLcp;
 use lcp_lemke::{LcpError, LcpProblem, LemkeParams, LemkeReport, LemkeWorkspace, Start, lemke};
 
-/// How many problems to try: `count` in CI, more when `TUMBLESTONE_SOAK` holds a factor.
-pub(crate) fn soak(count: u64) -> u64 {
-    let factor = std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse::<u64>().ok()).unwrap_or(1);
-    count * factor.max(1)
-}
-
 /// A cold start with the given parameters.
 pub(crate) fn solve(p: &OwnedLcp, params: &LemkeParams) -> (Result<LemkeReport, LcpError>, Vec<f64>) {
     let problem = LcpProblem::new(&p.m, &p.q).unwrap();

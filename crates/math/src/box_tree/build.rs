@@ -47,6 +47,19 @@ struct Entry {
     aabb: Aabb,
 }
 
+/// Entries and tasks of the last build.
+#[derive(Debug, Clone)]
+pub(super) struct BuildScratch {
+    entries: Vec<Entry>,
+    tasks: Vec<Task>,
+}
+
+impl BuildScratch {
+    pub(super) const fn new() -> Self {
+        Self { entries: Vec::new(), tasks: Vec::new() }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Bin {
     count: usize,
@@ -91,11 +104,15 @@ impl BoxTree {
 
     /// Builds the tree anew from its present boxes: after many changes, or to undo a bad history.
     pub fn rebuild(&mut self) {
-        let mut entries: Vec<Entry> = (0..self.leaf_of.len() as u32)
-            .filter(|&item| self.leaf_of[item as usize] < IN_SIDE_LIST)
-            .filter_map(|item| self.get(item).map(|aabb| Entry { item, aabb }))
-            .collect();
+        let mut entries = std::mem::take(&mut self.scratch.entries);
+        entries.clear();
+        entries.extend(
+            (0..self.leaf_of.len() as u32)
+                .filter(|&item| self.leaf_of[item as usize] < IN_SIDE_LIST)
+                .filter_map(|item| self.get(item).map(|aabb| Entry { item, aabb })),
+        );
         self.build_nodes(&mut entries);
+        self.scratch.entries = entries;
     }
 
     fn build_nodes(&mut self, entries: &mut [Entry]) {
@@ -106,7 +123,9 @@ impl BoxTree {
             return;
         }
         self.nodes.reserve(2 * entries.len());
-        let mut tasks = vec![Task { start: 0, end: entries.len(), parent: NONE, depth: 0 }];
+        let mut tasks = std::mem::take(&mut self.scratch.tasks);
+        tasks.clear();
+        tasks.push(Task { start: 0, end: entries.len(), parent: NONE, depth: 0 });
         while let Some(task) = tasks.pop() {
             let index = self.nodes.len() as u32;
             let run = &mut entries[task.start..task.end];
@@ -140,6 +159,7 @@ impl BoxTree {
             tasks.push(Task { start: middle, end: task.end, parent: index, depth });
             tasks.push(Task { start: task.start, end: middle, parent: index, depth });
         }
+        self.scratch.tasks = tasks;
         // Pre-order: children have larger indices than their parent.
         for index in (0..self.nodes.len()).rev() {
             let Node { left, right, .. } = self.nodes[index];

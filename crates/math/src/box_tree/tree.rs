@@ -31,6 +31,7 @@
 //! `a_long_script_of_changes_keeps_the_tree_valid_and_complete`, `growing_sequences_stay_shallow`,
 //! `unbounded_boxes_are_found_by_every_query`, `bad_boxes_and_items_are_errors`.
 
+use super::build::BuildScratch;
 use crate::{Aabb, MathError};
 
 /// No node.
@@ -75,6 +76,8 @@ pub struct BoxTree {
     /// Items that are too large for the tree, by increasing id.
     pub(super) unbounded: Vec<(u32, Aabb)>,
     pub(super) len: usize,
+    /// Working memory of building, kept so that a rebuild does not allocate.
+    pub(super) scratch: BuildScratch,
 }
 
 impl Default for BoxTree {
@@ -99,7 +102,15 @@ impl BoxTree {
     /// An empty tree.
     #[must_use]
     pub const fn new() -> Self {
-        Self { nodes: Vec::new(), root: NONE, free: NONE, leaf_of: Vec::new(), unbounded: Vec::new(), len: 0 }
+        Self {
+            nodes: Vec::new(),
+            root: NONE,
+            free: NONE,
+            leaf_of: Vec::new(),
+            unbounded: Vec::new(),
+            len: 0,
+            scratch: BuildScratch::new(),
+        }
     }
 
     /// Number of items.

@@ -38,7 +38,7 @@
 //!
 //! # Tested by
 //!
-//! `the_algebraic_law_keeps_restitution_cone_and_energy_exactly`, `all_laws_conform`
+//! `soak_the_algebraic_law_keeps_restitution_cone_and_energy_exactly`, `all_laws_conform`
 
 use super::{checked, flow::SlidingFlow};
 use sim_math::glam::{DVec2, DVec3};

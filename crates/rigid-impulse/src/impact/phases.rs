@@ -38,7 +38,7 @@
 //!
 //! # Tested by
 //!
-//! `sliding_to_the_end`, `phases_agree_with_the_series` in `tests/golden.rs`, `jammed_rod` in `tests/oracles.rs`
+//! `sliding_to_the_end`, `soak_phases_agree_with_the_series` in `tests/golden.rs`, `jammed_rod` in `tests/oracles.rs`
 
 use super::{
     checked,

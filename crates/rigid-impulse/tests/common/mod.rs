@@ -1,4 +1,4 @@
-//! Random collisions and the soak multiplier, shared by the integration tests.
+//! Random collisions, shared by the integration tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -8,13 +8,6 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::Impact;
-
-/// `count` times the multiplier in the environment variable `TUMBLESTONE_SOAK` (default 1).
-pub(crate) fn soak(count: u64) -> u64 {
-    let multiplier =
-        std::env::var("TUMBLESTONE_SOAK").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
-    (count as f64 * multiplier).max(1.0) as u64
-}
 
 /// A random symmetric positive definite matrix, condition number up to `condition`, largest eigenvalue about one.
 pub(crate) fn random_matrix(random: &mut SplitMix64, condition: f64) -> DMat3 {

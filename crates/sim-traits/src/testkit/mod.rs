@@ -10,6 +10,7 @@
 //! ```
 
 pub mod broad_phase;
+pub mod contact_solver;
 pub mod impact;
 pub mod lcp;
 pub mod narrow_phase;

@@ -45,6 +45,11 @@ fn counters(hash: &CoherentHash) -> BTreeMap<(u32, u32), u32> {
     hash.pairs.entries().iter().filter(|e| e.shared > 0).map(|e| ((e.a, e.b), e.shared)).collect()
 }
 
+/// Labels that no tile uses.
+fn free_labels(hash: &CoherentHash) -> usize {
+    hash.labels.slots(hash.labels.free).count()
+}
+
 // proves: FON-22, FON-27, FON-30, FON-26
 #[test]
 fn counters_equal_a_recount_and_nothing_leaks() {
@@ -90,9 +95,10 @@ fn counters_equal_a_recount_and_nothing_leaks() {
             if step % 50 == 0 {
                 assert_eq!(counters(&hash), recount(&hash), "seed {seed}, step {step}");
                 let report = hash.report();
-                let labels: usize = hash.tiles.iter().map(|t| t.natives.len() + t.passers.len()).sum();
-                let used =
-                    hash.tiles.iter().filter(|t| !t.natives.is_empty() || !t.passers.is_empty()).count();
+                let listed = |first: u32| hash.labels.slots(first).count();
+                let labels: usize = hash.tiles.iter().map(|t| listed(t.natives) + listed(t.passers)).sum();
+                let used = hash.tiles.iter().filter(|t| t.natives != NONE || t.passers != NONE).count();
+                assert_eq!(labels + free_labels(&hash), hash.labels.pool.len());
                 assert_eq!((report.labels, report.tiles), (labels, used));
                 assert_eq!(report.objects, live.len());
                 assert_eq!(report.active_pairs, hash.pairs.entries().len());
@@ -109,6 +115,7 @@ fn counters_equal_a_recount_and_nothing_leaks() {
         assert_eq!((report.objects, report.active_pairs, report.tiles), (0, 0, 0));
         assert_eq!((report.labels, report.all_over), (0, 0));
         assert_eq!(hash.free_tiles.len(), hash.tiles.len());
+        assert_eq!(free_labels(&hash), hash.labels.pool.len());
     }
 }
 
@@ -208,13 +215,13 @@ fn a_huge_box_is_all_over_and_comes_back() {
 
 /// Occupants of each tile, sorted.
 fn snapshot(hash: &CoherentHash) -> BTreeMap<u64, (Vec<u32>, Vec<u32>)> {
-    let sorted = |list: &Vec<u32>| {
-        let mut list = list.clone();
+    let sorted = |first: u32| {
+        let mut list: Vec<u32> = hash.labels.slots(first).collect();
         list.sort_unstable();
         list
     };
     let tile = |at: u32| &hash.tiles[at as usize];
-    hash.map.iter().map(|(&k, &at)| (k, (sorted(&tile(at).natives), sorted(&tile(at).passers)))).collect()
+    hash.map.iter().map(|(&k, &at)| (k, (sorted(tile(at).natives), sorted(tile(at).passers)))).collect()
 }
 
 // proves: FON-18, FON-28

@@ -1,0 +1,164 @@
+//! Contact scenes (workload W3) through ours and through rapier, f64 and f32, in one run on one machine.
+//!
+//! `RUSTFLAGS="-C target-cpu=native" cargo run --release --bin contact [SCENE] [ROUNDS]` in this folder prints a table: milliseconds
+//! per step, for each step the least of all rounds, averaged over the steps; the deepest overlap at the end of the run as one
+//! narrow phase judges it for all; how far a body has drifted sideways and how fast it still moves.
+
+use collision_narrowphase::default_chain;
+use sim_math::{
+    Pose,
+    glam::{DQuat, DVec3},
+};
+use sim_traits::{Capsule, Cuboid, NarrowPhase, PairCache, Shape, Sphere};
+use std::time::Instant;
+use tumblestone_benches::scn::{CONTACT_SCENES, Form, Scn};
+
+/// An engine that has loaded a scene.
+trait Engine {
+    fn step(&mut self);
+    /// Poses and velocities of all bodies.
+    fn state(&self) -> Vec<(Pose, DVec3)>;
+}
+
+macro_rules! rapier {
+    ($module:ident, $krate:ident, $real:ty) => {
+        mod $module {
+            use super::{DQuat, DVec3, Engine, Form, Pose, Scn};
+            use $krate::prelude::*;
+
+            pub(super) struct Rapier {
+                world: PhysicsWorld,
+                handles: Vec<RigidBodyHandle>,
+            }
+
+            fn vector(v: DVec3) -> Vector {
+                [v.x as $real, v.y as $real, v.z as $real].into()
+            }
+
+            impl Rapier {
+                pub(super) fn load(scene: &Scn) -> Self {
+                    let mut world = PhysicsWorld::default();
+                    world.gravity = vector(scene.gravity);
+                    world.integration_parameters.dt = scene.dt as $real;
+                    let mut handles = Vec::new();
+                    for body in &scene.bodies {
+                        let builder =
+                            if body.fixed { RigidBodyBuilder::fixed() } else { RigidBodyBuilder::dynamic() };
+                        let q = body.pose.rotation;
+                        let rotation =
+                            Rotation::from_xyzw(q.x as $real, q.y as $real, q.z as $real, q.w as $real);
+                        let builder = builder
+                            .pose($krate::math::Pose::from_parts(vector(body.pose.translation), rotation))
+                            .linvel(vector(body.velocity.linear))
+                            .angvel(vector(body.velocity.angular))
+                            .can_sleep(false);
+                        let collider = match body.form {
+                            Form::Cuboid(h) => {
+                                ColliderBuilder::cuboid(h.x as $real, h.y as $real, h.z as $real)
+                            }
+                            Form::Ball(r) => ColliderBuilder::ball(r as $real),
+                            Form::Capsule(r, h) => ColliderBuilder::capsule_z(h as $real, r as $real),
+                        };
+                        let collider = collider
+                            .density(1000.0)
+                            .friction(scene.friction as $real)
+                            .restitution(scene.restitution as $real);
+                        handles.push(world.insert(builder, collider).0);
+                    }
+                    Self { world, handles }
+                }
+            }
+
+            impl Engine for Rapier {
+                fn step(&mut self) {
+                    self.world.step();
+                }
+
+                #[allow(clippy::unnecessary_cast, reason = "one source for f32 and f64")]
+                fn state(&self) -> Vec<(Pose, DVec3)> {
+                    let read = |h: &RigidBodyHandle| {
+                        let body = &self.world.bodies[*h];
+                        let (t, q, v) = (body.translation(), body.rotation(), body.linvel());
+                        let rotation = DQuat::from_xyzw(q.x as f64, q.y as f64, q.z as f64, q.w as f64);
+                        let translation = DVec3::new(t.x as f64, t.y as f64, t.z as f64);
+                        (
+                            Pose::new(translation, rotation.normalize()),
+                            DVec3::new(v.x as f64, v.y as f64, v.z as f64),
+                        )
+                    };
+                    self.handles.iter().map(read).collect()
+                }
+            }
+        }
+    };
+}
+
+rapier!(rapier_f64, rapier3d_f64, f64);
+rapier!(rapier_f32, rapier3d, f32);
+
+fn shape(form: Form) -> Shape {
+    match form {
+        Form::Cuboid(half) => Cuboid::new(half).expect("box").into(),
+        Form::Ball(radius) => Sphere::new(radius).expect("ball").into(),
+        Form::Capsule(radius, half_height) => Capsule::new(radius, half_height).expect("capsule").into(),
+    }
+}
+
+/// The deepest overlap of any two bodies, m.
+fn deepest(scene: &Scn, state: &[(Pose, DVec3)]) -> f64 {
+    let narrow = default_chain();
+    let shapes: Vec<Shape> = scene.bodies.iter().map(|b| shape(b.form)).collect();
+    let boxes: Vec<_> = shapes.iter().zip(state).map(|(s, (pose, _))| s.aabb(pose)).collect();
+    let mut worst: f64 = 0.0;
+    for a in 0..shapes.len() {
+        for b in 0..a {
+            if (scene.bodies[a].fixed && scene.bodies[b].fixed) || !boxes[a].overlaps(&boxes[b]) {
+                continue;
+            }
+            let a_from_b = state[a].0.inverse() * state[b].0;
+            let found = narrow.separation(&shapes[a], &shapes[b], &a_from_b, &mut PairCache::default());
+            worst = worst.max(-found.expect("distance").distance);
+        }
+    }
+    worst
+}
+
+fn row(name: &str, engine: &str, scene: &Scn, rounds: u32, load: &dyn Fn() -> Box<dyn Engine>) {
+    let mut best = vec![f64::INFINITY; scene.steps as usize];
+    let mut last = Vec::new();
+    for _ in 0..rounds {
+        let mut run = load();
+        for best in &mut best {
+            let start = Instant::now();
+            run.step();
+            *best = best.min(start.elapsed().as_secs_f64());
+        }
+        last = run.state();
+    }
+    let mean = best.iter().sum::<f64>() / f64::from(scene.steps) * 1e3;
+    let free = || scene.bodies.iter().zip(&last).filter(|(b, _)| !b.fixed);
+    let drift = free().map(|(b, (p, _))| (p.translation - b.pose.translation).truncate().length());
+    let speed = free().map(|(_, (_, v))| v.length()).fold(0.0, f64::max);
+    println!(
+        "| {name} | {engine} | {mean:.3} | {:.2} | {:.1} | {:.1} |",
+        deepest(scene, &last) * 1e3,
+        drift.fold(0.0, f64::max) * 1e3,
+        speed * 1e3
+    );
+}
+
+fn main() {
+    let mut words = std::env::args().skip(1);
+    let filter = words.next().unwrap_or_default();
+    let rounds = words.next().and_then(|w| w.parse().ok()).unwrap_or(3);
+    println!("| scene | engine | ms per step | deepest, mm | drift, mm | speed, mm/s |");
+    println!("|---|---|---|---|---|---|");
+    for (name, text) in CONTACT_SCENES {
+        if !name.contains(&filter) {
+            continue;
+        }
+        let scene = Scn::parse(text).expect("scene");
+        row(name, "rapier f64", &scene, rounds, &|| Box::new(rapier_f64::Rapier::load(&scene)));
+        row(name, "rapier f32", &scene, rounds, &|| Box::new(rapier_f32::Rapier::load(&scene)));
+    }
+}

@@ -1,0 +1,406 @@
+//! The substeps of the soft solver.
+//!
+//! # Reference
+//!
+//! Catto (2024), `Solver2D`, the variant called soft step.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | `h` | dt/substeps | s |
+//! | `v`, `x` | velocity, displacement since the start of the step | m/s, m (and angles) |
+//!
+//! # Formula
+//!
+//! ```text
+//! for each substep:   v += h a;  apply the impulses of the substep before;  push apart;  x += h v;  relax
+//! at the end:         bounce
+//! ```
+//!
+//! # Cost
+//!
+//! O(substeps · patches); no allocation once warmed up.
+//!
+//! # Numerics
+//!
+//! Patches of one colour share no moving body, so that the result does not depend on how many are done at once.
+//!
+//! # Failure
+//!
+//! A number that is not finite in a body or manifold is an error that names it, before anything is changed.
+//!
+//! # Tested by
+//!
+//! `lanes_have_the_bits_of_single_patches`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`, `bad_numbers_are_named`
+
+use super::{
+    bodies::{SoftBodies, SoftBody, SoftManifold},
+    colour::Colouring,
+    lane::{Four, Lane, Slot},
+    patch::{Pass, Patch, Shared, Spring},
+};
+use sim_math::{Sym3, spatial::Motion};
+use thiserror::Error;
+
+/// Tunables of [`SoftSolver`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SoftParams {
+    /// Parts a step is cut into; more make contacts stiffer and piles steadier, at proportional cost. Default 4.
+    pub substeps: u32,
+    /// Frequency of a contact's spring, Hz, at most a quarter of the substep rate; higher means less penetration. Default 30.
+    pub hertz: f64,
+    /// Damping ratio of the spring; higher means slower recovery from penetration. Default 5.
+    pub damping: f64,
+    /// Largest speed at which bodies are pushed apart, m/s. Default 3.
+    pub max_push: f64,
+    /// Approach speed above which restitution acts, m/s. Default 0.01.
+    pub bounce_from: f64,
+}
+
+impl Default for SoftParams {
+    fn default() -> Self {
+        Self { substeps: 4, hertz: 30.0, damping: 5.0, max_push: 3.0, bounce_from: 0.01 }
+    }
+}
+
+/// Why a step was refused. Nothing was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SoftError {
+    /// A parameter that makes no sense.
+    #[error("{what}: {value} is out of range")]
+    Parameter {
+        /// Which one.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A manifold names a body that is not there.
+    #[error("manifold {manifold}: there is no body {body}")]
+    NoBody {
+        /// Which manifold.
+        manifold: usize,
+        /// The index it has.
+        body: u32,
+    },
+    /// A number of a manifold that is not finite.
+    #[error("manifold {manifold}: {what} is not finite")]
+    Manifold {
+        /// Which manifold.
+        manifold: usize,
+        /// Which number.
+        what: &'static str,
+    },
+    /// A number of a body that is not finite.
+    #[error("body {body}: {what} is not finite")]
+    Body {
+        /// Which body.
+        body: usize,
+        /// Which number.
+        what: &'static str,
+    },
+}
+
+/// What happened in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SoftReport {
+    /// Groups of patches that share no body.
+    pub colours: u32,
+    /// Patches that found no colour and were done one by one.
+    pub left_over: u32,
+}
+
+/// Workspace of the soft solver.
+#[derive(Debug, Default)]
+pub struct SoftSolver {
+    /// Tunables.
+    pub params: SoftParams,
+    colouring: Colouring,
+    patches: Vec<Patch<Four>>,
+}
+
+impl SoftSolver {
+    /// With other tunables.
+    #[must_use]
+    pub fn new(params: SoftParams) -> Self {
+        Self { params, ..Self::default() }
+    }
+
+    /// Moves bodies on by `dt` seconds under their accelerations and the contacts. Velocities and displacements of
+    /// `bodies` and impulses of `manifolds` are the result.
+    ///
+    /// # Errors
+    /// See [`SoftError`].
+    pub fn step(
+        &mut self,
+        bodies: &mut SoftBodies,
+        manifolds: &mut [SoftManifold],
+        dt: f64,
+    ) -> Result<SoftReport, SoftError> {
+        check(&self.params, bodies, manifolds, dt)?;
+        Ok(run(&self.params, &mut self.colouring, &mut self.patches, bodies, manifolds, dt))
+    }
+}
+
+fn check(
+    params: &SoftParams,
+    bodies: &SoftBodies,
+    manifolds: &[SoftManifold],
+    dt: f64,
+) -> Result<(), SoftError> {
+    let positive = [
+        ("dt", dt),
+        ("hertz", params.hertz),
+        ("damping", params.damping),
+        ("substeps", f64::from(params.substeps)),
+    ];
+    for (what, value) in positive {
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(SoftError::Parameter { what, value });
+        }
+    }
+    for (what, value) in [("max_push", params.max_push), ("bounce_from", params.bounce_from)] {
+        if value.is_nan() || value < 0.0 {
+            return Err(SoftError::Parameter { what, value });
+        }
+    }
+    for body in 0..bodies.len() {
+        let what = if !bodies.velocities[body].iter().all(|x| x.is_finite()) {
+            "velocity"
+        } else if !bodies.accelerations[body].iter().all(|x| x.is_finite()) {
+            "acceleration"
+        } else if !bodies.inv_masses[body].iter().all(|x| x.is_finite()) {
+            "inverse mass"
+        } else {
+            continue;
+        };
+        return Err(SoftError::Body { body, what });
+    }
+    for (index, manifold) in manifolds.iter().enumerate() {
+        if let Some(&body) = manifold.bodies.iter().find(|b| **b as usize >= bodies.len()) {
+            return Err(SoftError::NoBody { manifold: index, body });
+        }
+        let what = if !manifold.head.iter().all(|x| x.is_finite()) {
+            "normal, material or friction impulse"
+        } else if !manifold.twist_impulse.is_finite() {
+            "twisting impulse"
+        } else if !manifold.points().iter().all(|p| p.0.iter().all(|x| x.is_finite())) {
+            "point"
+        } else {
+            continue;
+        };
+        return Err(SoftError::Manifold { manifold: index, what });
+    }
+    Ok(())
+}
+
+/// The step on lanes of any width.
+fn run<L: Lane>(
+    params: &SoftParams,
+    colouring: &mut Colouring,
+    patches: &mut Vec<Patch<L>>,
+    bodies: &mut SoftBodies,
+    manifolds: &mut [SoftManifold],
+    dt: f64,
+) -> SoftReport {
+    let h = dt / f64::from(params.substeps);
+    let hertz = params.hertz.min(0.25 / h);
+    // Against a body that does not give way a contact may be twice as stiff.
+    let springs = [Spring::new(hertz, params.damping, h), Spring::new(2.0 * hertz, params.damping, h)];
+    let shared = Shared { inv_h: 1.0 / h, max_push: params.max_push, bounce_from: params.bounce_from };
+
+    let inv_masses = &bodies.inv_masses;
+    colouring.build(bodies.len(), manifolds.iter().map(|m| m.bodies), |b| inv_masses[b as usize][0] > 0.0);
+    let idle = bodies.len() as u32;
+    bodies.push(&SoftBody {
+        inv_mass: 0.0,
+        inv_inertia: Sym3::ZERO,
+        velocity: Motion::ZERO,
+        acceleration: Motion::ZERO,
+    });
+    patches.clear();
+    for colour in colouring.colours() {
+        let groups = colour.chunks(L::LANES);
+        patches.extend(groups.map(|chosen| Patch::new(manifolds, chosen, bodies, idle, &springs)));
+    }
+    let singles = colouring.left_over().chunks(1);
+    patches.extend(singles.map(|chosen| Patch::new(manifolds, chosen, bodies, idle, &springs)));
+
+    let SoftBodies { velocities, displacements, accelerations, pushed, .. } = bodies;
+    for substep in 0..params.substeps {
+        add_scaled(velocities, accelerations, h);
+        // All impulses of a substep together have changed each velocity by what is now in `pushed`: to apply them again is to add it.
+        if substep == 0 {
+            pushed.clone_from(velocities);
+            for patch in &*patches {
+                patch.warm_start(velocities);
+            }
+        } else {
+            for (v, before) in velocities.iter_mut().zip(&mut *pushed) {
+                for (v, before) in v.iter_mut().zip(before) {
+                    let free = *v;
+                    *v += *before;
+                    *before = free;
+                }
+            }
+        }
+        for patch in &mut *patches {
+            patch.solve(velocities, displacements, &shared, Pass::Push);
+        }
+        add_scaled(displacements, velocities, h);
+        for patch in &mut *patches {
+            patch.solve(velocities, displacements, &shared, Pass::Relax);
+        }
+        for (v, before) in velocities.iter().zip(&mut *pushed) {
+            for (v, before) in v.iter().zip(before) {
+                *before = *v - *before;
+            }
+        }
+    }
+    if manifolds.iter().any(|m| m.head[4] > 0.0) {
+        for patch in &mut *patches {
+            patch.restitute(velocities, &shared);
+        }
+    }
+    for patch in &*patches {
+        patch.store(manifolds);
+    }
+    bodies.pop();
+    SoftReport { colours: colouring.ends.len() as u32, left_over: colouring.left_over().len() as u32 }
+}
+
+/// `to += h from`.
+fn add_scaled(to: &mut [Slot], from: &[Slot], h: f64) {
+    for (to, from) in to.iter_mut().zip(from) {
+        for (x, dx) in to.iter_mut().zip(from) {
+            *x += h * dx;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::soft::{SoftPoint, lane::PlainFour};
+    use sim_math::{glam::DVec3, testkit::SplitMix64};
+
+    /// Random bodies, some fixed, with random patches between them: every number different, as no scene has it.
+    fn tangle(random: &mut SplitMix64, bodies: u32, patches: u32) -> (SoftBodies, Vec<SoftManifold>) {
+        let mut out = SoftBodies::default();
+        for k in 0..bodies {
+            let free = k % 4 != 0;
+            let m = DVec3::new(random.range(0.5, 2.0), random.range(0.5, 2.0), random.range(0.5, 2.0));
+            out.push(&SoftBody {
+                inv_mass: if free { random.range(0.5, 2.0) } else { 0.0 },
+                inv_inertia: if free { Sym3::from_diagonal(m) } else { Sym3::ZERO },
+                velocity: Motion::new(random.vec3(1.0), random.vec3(1.0)),
+                acceleration: Motion::new(DVec3::ZERO, if free { DVec3::NEG_Z * 9.81 } else { DVec3::ZERO }),
+            });
+        }
+        let mut manifolds = Vec::new();
+        for _ in 0..patches {
+            let a = (random.range(0.0, f64::from(bodies)) as u32).min(bodies - 1);
+            let b = (a + 1 + (random.range(0.0, f64::from(bodies - 1)) as u32).min(bodies - 2)) % bodies;
+            let mut m =
+                SoftManifold::new([a, b], random.unit_vec3(), random.range(0.0, 1.0), random.range(0.0, 1.0));
+            m.set_friction_impulse(random.vec3(0.1), random.range(-0.1, 0.1));
+            for _ in 0..=(random.range(0.0, 4.0) as u32).min(3) {
+                let gap = random.range(-0.02, 0.02);
+                m.push(SoftPoint::new(random.vec3(1.0), random.vec3(1.0), gap, random.range(0.0, 0.2)));
+            }
+            manifolds.push(m);
+        }
+        (out, manifolds)
+    }
+
+    #[test]
+    fn lanes_have_the_bits_of_single_patches() {
+        let mut random = SplitMix64(11);
+        for patches in [0, 1, 3, 4, 5, 60, 400] {
+            let (bodies, manifolds) = tangle(&mut random, 40, patches);
+            let params = SoftParams::default();
+            let (mut one, mut plain) =
+                ((bodies.clone(), manifolds.clone()), (bodies.clone(), manifolds.clone()));
+            let mut four = (bodies, manifolds);
+            let a =
+                run::<f64>(&params, &mut Colouring::default(), &mut Vec::new(), &mut one.0, &mut one.1, 0.01);
+            let b = run::<Four>(
+                &params,
+                &mut Colouring::default(),
+                &mut Vec::new(),
+                &mut four.0,
+                &mut four.1,
+                0.01,
+            );
+            let c = run::<PlainFour>(
+                &params,
+                &mut Colouring::default(),
+                &mut Vec::new(),
+                &mut plain.0,
+                &mut plain.1,
+                0.01,
+            );
+            assert_eq!((a, a), (b, c));
+            for other in [&four, &plain] {
+                assert_eq!(one.0.velocities, other.0.velocities);
+                assert_eq!(one.0.displacements, other.0.displacements);
+                assert_eq!(one.1, other.1);
+            }
+            assert!(one.0.velocities.iter().flatten().all(|x| x.is_finite()));
+        }
+    }
+
+    #[test]
+    fn momentum_changes_by_what_gravity_and_fixed_bodies_give() {
+        let mut random = SplitMix64(12);
+        let (mut bodies, mut manifolds) = tangle(&mut random, 30, 80);
+        // Without fixed bodies and gravity nothing may change it.
+        manifolds.retain(|m| m.bodies.iter().all(|b| b % 4 != 0));
+        let momentum = |bodies: &SoftBodies| -> DVec3 {
+            (0..30).filter(|b| b % 4 != 0).map(|b| bodies.velocity(b).linear / bodies.inv_masses[b][0]).sum()
+        };
+        bodies.accelerations.iter_mut().for_each(|a| *a = [0.0; 8]);
+        let before = momentum(&bodies);
+        SoftSolver::default().step(&mut bodies, &mut manifolds, 0.01).unwrap();
+        assert!((momentum(&bodies) - before).length() < 1e-12 * before.length(), "{before}");
+    }
+
+    #[test]
+    fn a_workspace_may_be_used_again() {
+        let mut random = SplitMix64(13);
+        let mut solver = SoftSolver::default();
+        for patches in [50, 7, 200] {
+            let (bodies, manifolds) = tangle(&mut random, 20, patches);
+            let (mut fresh, mut used) = ((bodies.clone(), manifolds.clone()), (bodies, manifolds));
+            SoftSolver::default().step(&mut fresh.0, &mut fresh.1, 0.01).unwrap();
+            solver.step(&mut used.0, &mut used.1, 0.01).unwrap();
+            assert_eq!(fresh.0.velocities, used.0.velocities);
+            assert_eq!(fresh.1, used.1);
+        }
+    }
+
+    #[test]
+    fn bad_numbers_are_named() {
+        let mut random = SplitMix64(14);
+        let (bodies, manifolds) = tangle(&mut random, 8, 6);
+        let refused = |change: &dyn Fn(&mut SoftSolver, &mut SoftBodies, &mut Vec<SoftManifold>)| {
+            let (mut solver, mut b, mut m) = (SoftSolver::default(), bodies.clone(), manifolds.clone());
+            change(&mut solver, &mut b, &mut m);
+            let before = format!("{b:?}{m:?}");
+            let text = solver.step(&mut b, &mut m, 0.01).unwrap_err().to_string();
+            assert_eq!(format!("{b:?}{m:?}"), before, "nothing may change");
+            text
+        };
+        assert_eq!(refused(&|s, _, _| s.params.substeps = 0), "substeps: 0 is out of range");
+        assert_eq!(refused(&|s, _, _| s.params.hertz = f64::NAN), "hertz: NaN is out of range");
+        assert_eq!(refused(&|s, _, _| s.params.max_push = -1.0), "max_push: -1 is out of range");
+        assert_eq!(refused(&|_, b, _| b.velocities[3][4] = f64::INFINITY), "body 3: velocity is not finite");
+        assert_eq!(refused(&|_, b, _| b.inv_masses[2][0] = f64::NAN), "body 2: inverse mass is not finite");
+        assert_eq!(refused(&|_, _, m| m[4].bodies[1] = 8), "manifold 4: there is no body 8");
+        assert_eq!(refused(&|_, _, m| m[1].points[0].0[6] = f64::NAN), "manifold 1: point is not finite");
+        let mut b = bodies.clone();
+        assert!(SoftSolver::default().step(&mut b, &mut manifolds.clone(), -1.0).is_err());
+    }
+}

@@ -1,0 +1,109 @@
+//! Contact problems that may have no solution.
+//!
+//! # Reference
+//!
+//! This project's own: regularisation in the sense of Tikhonov, used only where the exact law fails.
+//!
+//! # Symbols
+//!
+//! | code | meaning |
+//! |---|---|
+//! | residual | how far the best impulses are from obeying the law, m/s |
+//!
+//! # Formula
+//!
+//! ```text
+//! solve;  if what is left is more than a thousandth of what was asked:  W_cc + W_zz/10 · 1 instead of W_cc, from nothing
+//! ```
+//!
+//! # Cost
+//!
+//! That of the solver; twice where the first try fails.
+//!
+//! # Numerics
+//!
+//! Impulses of a body between two walls that close grow without bound in any exact method. Softened, they are at most ten times what one wall alone would exert, and the
+//! walls sink in.
+//!
+//! # Failure
+//!
+//! That of the solver on the softened problem.
+//!
+//! # Tested by
+//!
+//! `closing_walls_exert_bounded_impulses`
+
+use sim_math::glam::{DMat3, DVec3};
+use sim_traits::{ContactError, ContactProblem, ContactSolver};
+
+/// How a problem was solved that may have no solution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settled {
+    /// Iterations of all tries.
+    pub iterations: u32,
+    /// Of the impulses, on the given problem, m/s.
+    pub residual: f64,
+    /// Of the impulses, N·s.
+    pub cone_violation: f64,
+    /// The solver met its tolerance on the given problem.
+    pub solved: bool,
+    /// The contacts were softened.
+    pub soft: bool,
+}
+
+/// Memory of [`Softener::solve`].
+#[derive(Debug, Clone, Default)]
+pub struct Softener {
+    blocks: Vec<DMat3>,
+}
+
+/// Share of the normal entry that softened contacts give way more.
+const SHARE: f64 = 0.1;
+/// Share of the largest velocity that may be left.
+const LEFT: f64 = 1e-3;
+
+impl Softener {
+    /// Solves, and softens where that fails.
+    ///
+    /// # Errors
+    /// What the solver says of the softened problem, a budget used up excepted.
+    pub fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        solver: &mut dyn ContactSolver,
+        p: &mut [DVec3],
+    ) -> Result<Settled, ContactError> {
+        let first = match solver.solve(problem, p) {
+            Ok(report) => {
+                return Ok(Settled {
+                    iterations: report.iterations,
+                    residual: report.certificate.residual,
+                    cone_violation: report.certificate.cone_violation,
+                    solved: true,
+                    soft: false,
+                });
+            }
+            Err(ContactError::Budget { iterations, residual }) if residual <= LEFT * problem.scale() => {
+                return Ok(Settled { iterations, residual, cone_violation: 0.0, solved: false, soft: false });
+            }
+            Err(ContactError::Budget { iterations, .. } | ContactError::NoSolution { iterations }) => {
+                iterations
+            }
+            Err(other) => return Err(other),
+        };
+        p.fill(DVec3::ZERO);
+        let more = match solver.solve(&problem.softened(SHARE, &mut self.blocks), p) {
+            Ok(report) => report.iterations,
+            Err(ContactError::Budget { iterations, .. }) => iterations,
+            Err(other) => return Err(other),
+        };
+        let found = problem.certificate(p);
+        Ok(Settled {
+            iterations: first + more,
+            residual: found.residual,
+            cone_violation: found.cone_violation,
+            solved: false,
+            soft: true,
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! From a scene to a world with all that a run needs.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `bodies` | bodies, their mass and copies |
+//! | `shapes`, `dish` | shapes to convex solids |
+//! | `pattern`, `random` | where copies go |
+//! | `motion`, `rotation` | prescribed motion, orientations |
+//! | `forces` | forces besides gravity |
+//! | [`control`] | controllers by name |
+//! | [`parts`] | steppers and their parts by name |
+
+mod bodies;
+pub mod control;
+mod dish;
+mod forces;
+mod motion;
+pub mod parts;
+mod pattern;
+mod random;
+mod rotation;
+mod shapes;
+
+pub use bodies::Placed;
+pub use control::{Controller, Registry, Scheduled};
+pub use motion::Prescribed;
+pub use shapes::Piece;
+
+use crate::format::{
+    Files, Loaded, SceneError,
+    error::Place,
+    model::{Rule, Scene},
+};
+use rigid_impulse::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
+use sim_traits::BodyId;
+use sim_world::{StepError, World};
+use std::collections::BTreeMap;
+
+/// Gravity of a scene that says nothing, m/s².
+pub const DEFAULT_GRAVITY: [f64; 3] = [0.0, 0.0, -9.81];
+/// Simulated time of a scene that says nothing, s.
+pub const DEFAULT_UNTIL: f64 = 5.0;
+/// Frames per second of a scene that says nothing.
+pub const DEFAULT_RATE: f64 = 60.0;
+/// Most bodies of a scene that says nothing whose boxes and pairs are recorded.
+pub const DEFAULT_MOST_BOXES: usize = 200;
+
+/// A scene made ready to run.
+#[derive(Debug)]
+pub struct Setup {
+    /// Title, or the name of the file.
+    pub title: String,
+    /// The world at time 0.
+    pub world: World,
+    /// Bodies in the order in which they were added.
+    pub bodies: Vec<Placed>,
+    /// Controllers with their times.
+    pub controllers: Vec<Scheduled>,
+    /// Stepper and parts.
+    pub choice: parts::Choice,
+    /// Simulated time, s.
+    pub until: f64,
+    /// Frames per simulated second.
+    pub rate: f64,
+    /// Record collisions too.
+    pub record_contacts: bool,
+    /// Record boxes and pairs of the broad phase too.
+    pub record_boxes: bool,
+    file: String,
+}
+
+impl Setup {
+    /// Name of a body, for messages.
+    #[must_use]
+    pub fn name_of(&self, id: BodyId) -> Option<&str> {
+        self.bodies.iter().find(|b| b.id == id).map(|b| b.name.as_str())
+    }
+
+    /// What a stepper says about a world, with the names of the scene for its bodies.
+    #[must_use]
+    pub fn explain(&self, error: &StepError) -> SceneError {
+        let place = |id: BodyId| self.bodies.iter().find(|b| b.id == id);
+        let named = |id: BodyId| {
+            place(id).map_or_else(|| id.to_string(), |b| format!("{} (`{}`)", b.place.name(), b.name))
+        };
+        let pair_of = |ids: [BodyId; 2]| format!("{} and {}", named(ids[0]), named(ids[1]));
+        let problem = match error {
+            StepError::Overlap { pair, depth, time } => {
+                format!("{} overlap by {depth:.3e} m at t = {time} s", pair_of(pair.bodies))
+            }
+            StepError::Budget { pair, events, time, separation } => format!(
+                "{} used up {events} events at t = {time} s, {separation:.3e} m apart",
+                pair_of(pair.bodies)
+            ),
+            StepError::NarrowPhase { pair, source } => format!("{}: {source}", pair_of(pair.bodies)),
+            StepError::Impact { pair, source } => format!("{}: {source}", pair_of(pair.bodies)),
+            StepError::Contact { pair, source } => format!("{}: {source}", pair_of(pair.bodies)),
+            StepError::Body { body, source } => format!("{}: {source}", named(*body)),
+            StepError::Unsupported { body, what } => format!("{}: {what}", named(*body)),
+            other => other.to_string(),
+        };
+        SceneError::file(&self.file, problem)
+    }
+}
+
+/// Builds the world that a scene describes.
+///
+/// ```
+/// use scene::{format::{Loaded, Memory, text}, lower};
+///
+/// let text = "(bodies: [(kind: fixed, shape: half_space()), (shape: sphere(radius: 0.1), position: (0, 0, 1))])";
+/// let scene = text::parse(text, text::Syntax::Ron, "ball.ron")?;
+/// let setup = lower::lower(&Loaded::from_scene(scene, "ball.ron"), &Memory::default(), &lower::Registry::standard())?;
+/// assert_eq!(setup.world.body_count(), 2);
+/// # Ok::<(), scene::SceneError>(())
+/// ```
+///
+/// # Errors
+/// The first problem, with file and path.
+pub fn lower(loaded: &Loaded, files: &dyn Files, registry: &Registry) -> Result<Setup, SceneError> {
+    let scene = &loaded.scene;
+    let root = loaded.root();
+    let gravity = match scene.gravity {
+        Some(gravity) => root.vector("gravity", gravity)?,
+        None => DEFAULT_GRAVITY.into(),
+    };
+    let materials = Materials::new(loaded)?;
+    let mut world = World::builder()
+        .gravity(gravity)
+        .materials(materials.table.clone())
+        .build()
+        .map_err(|e| root.error(e))?;
+    let bodies = bodies::add_all(&mut world, loaded, files, &materials)?;
+    let names = Names::new(&bodies);
+    forces::add_all(&mut world, loaded, &names)?;
+    let mut controllers = Vec::with_capacity(scene.controllers.len());
+    for (k, spec) in scene.controllers.iter().enumerate() {
+        controllers.push(registry.build(spec, &names, &loaded.controller(k))?);
+    }
+    let choice = parts::Choice::of(scene, &root)?;
+    let until = root.field("run").natural("until", scene.run.until.unwrap_or(DEFAULT_UNTIL))?;
+    let rate = root.field("record").positive("rate", scene.record.rate.unwrap_or(DEFAULT_RATE))?;
+    if rate > 1e6 {
+        return Err(root
+            .field("record")
+            .field("rate")
+            .error(format_args!("must be at most 1e6, got {rate}")));
+    }
+    let few = bodies.len() <= DEFAULT_MOST_BOXES;
+    Ok(Setup {
+        title: scene.title.clone().unwrap_or_else(|| loaded.files.first().cloned().unwrap_or_default()),
+        world,
+        bodies,
+        controllers,
+        choice,
+        until,
+        rate,
+        record_contacts: scene.record.contacts.unwrap_or(true),
+        record_boxes: scene.record.boxes.unwrap_or(few),
+        file: loaded.files.first().cloned().unwrap_or_default(),
+    })
+}
+
+/// Bodies by name: copies of a repeated body by the common name too.
+#[derive(Debug)]
+pub struct Names {
+    ids: BTreeMap<String, Vec<BodyId>>,
+}
+
+impl Names {
+    fn new(bodies: &[Placed]) -> Self {
+        let mut ids: BTreeMap<String, Vec<BodyId>> = BTreeMap::new();
+        for body in bodies {
+            ids.entry(body.name.clone()).or_default().push(body.id);
+            if body.family != body.name {
+                ids.entry(body.family.clone()).or_default().push(body.id);
+            }
+        }
+        Self { ids }
+    }
+
+    pub(crate) fn get(&self, name: &str, place: &Place) -> Result<&[BodyId], SceneError> {
+        match self.ids.get(name) {
+            Some(ids) => Ok(ids),
+            None => Err(shapes::unknown("body", name, self.ids.keys(), place)),
+        }
+    }
+
+    pub(crate) fn single(&self, name: &str, place: &Place) -> Result<BodyId, SceneError> {
+        match self.get(name, place)? {
+            [id] => Ok(*id),
+            many => {
+                Err(place
+                    .error(format_args!("`{name}` is {} bodies, name one of them: `{name}[0]`", many.len())))
+            }
+        }
+    }
+}
+
+/// Materials of the scene in the world's table.
+#[derive(Debug)]
+pub(crate) struct Materials {
+    table: MaterialTable,
+    ids: BTreeMap<String, MaterialId>,
+}
+
+impl Materials {
+    fn new(loaded: &Loaded) -> Result<Self, SceneError> {
+        let scene: &Scene = &loaded.scene;
+        let rule = |rule: Rule| match rule {
+            Rule::GeometricMean => Combine::GeometricMean,
+            Rule::Average => Combine::Average,
+            Rule::Product => Combine::Product,
+            Rule::Least => Combine::Least,
+            Rule::Greatest => Combine::Greatest,
+        };
+        let mut table = MaterialTable::default();
+        if let Some(friction) = scene.combine.friction {
+            table.friction = rule(friction);
+        }
+        if let Some(restitution) = scene.combine.restitution {
+            table.restitution = rule(restitution);
+        }
+        let mut ids = BTreeMap::new();
+        for (name, spec) in &scene.materials {
+            let place = loaded.material(name);
+            let usual = Material::default();
+            let material = Material::new(
+                place.natural("friction", spec.friction.unwrap_or(usual.friction))?,
+                place.natural("restitution", spec.restitution.unwrap_or(usual.restitution))?,
+                place.positive("density", spec.density.unwrap_or(usual.density))?,
+            );
+            ids.insert(name.clone(), table.add(material.map_err(|e| place.error(e))?));
+        }
+        for (k, pair) in scene.pairs.iter().enumerate() {
+            let place = loaded.pair(k);
+            let id = |name: &String, field: &str| {
+                ids.get(name)
+                    .copied()
+                    .ok_or_else(|| shapes::unknown("material", name, ids.keys(), &place.field(field)))
+            };
+            let numbers = SurfacePair {
+                friction: place.natural("friction", pair.friction)?,
+                restitution: place.natural("restitution", pair.restitution)?,
+            };
+            table.set_pair(id(&pair.a, "a")?, id(&pair.b, "b")?, numbers).map_err(|e| place.error(e))?;
+        }
+        Ok(Self { table, ids })
+    }
+
+    /// A material and its id; the caller has checked the name.
+    pub(crate) fn get(&self, name: &str) -> Option<(MaterialId, &Material)> {
+        let id = *self.ids.get(name)?;
+        Some((id, self.table.get(id)?))
+    }
+}

@@ -1,0 +1,346 @@
+//! What is recorded comes back; what is broken is refused.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+use scene::recording::{
+    BodyInfo, BodyKind, BodyState, Collider, Contact, Frame, Header, Recorder, Recording, ShapeInfo, Steps,
+    Sums,
+};
+use sim_math::glam::{DQuat, DVec3};
+use sim_math::testkit::{SplitMix64, soak};
+use sim_math::{Aabb, Pose};
+
+fn header() -> Header {
+    Header {
+        title: "random".to_owned(),
+        work: vec!["friction".to_owned(), "impacts".to_owned()],
+        ..Header::default()
+    }
+}
+
+fn state(r: &mut SplitMix64) -> BodyState {
+    BodyState { pose: Pose::new(r.vec3(10.0), r.unit_quat()), velocity: r.vec3(10.0), spin: r.vec3(20.0) }
+}
+
+/// A frame with everything in it; motion goes on from the frame before, with jumps.
+fn next_frame(r: &mut SplitMix64, before: &Frame, bodies: usize) -> Frame {
+    let dt = r.range(0.001, 0.03);
+    let mut frame = Frame { time: before.time + dt, ..Frame::default() };
+    for i in 0..bodies {
+        let old = before.bodies.get(i).copied().flatten();
+        frame.bodies.push(match (old, r.below(20)) {
+            (None, 0..10) | (Some(_), 0) => None,
+            (None, _) | (Some(_), 1) => Some(state(r)),
+            (Some(old), 2..6) => Some(old),
+            (Some(old), _) => {
+                let velocity = old.velocity + DVec3::Z * (-9.81 * dt);
+                let translation = old.pose.translation + 0.5 * dt * (old.velocity + velocity);
+                let rotation = (DQuat::from_scaled_axis(old.spin * dt) * old.pose.rotation).normalize();
+                Some(BodyState { pose: Pose { translation, rotation }, velocity, spin: old.spin })
+            }
+        });
+    }
+    let there: Vec<u32> = frame.present().map(|(i, _)| i as u32).collect();
+    for _ in 0..r.below(6) * usize::from(there.len() > 1) {
+        let (a, b) = (there[r.below(there.len())], there[r.below(there.len())]);
+        let (point, normal, impulse) = (r.vec3(10.0), r.unit_vec3(), r.vec3(1.0));
+        frame.contacts.push(Contact { a, b, point, normal, impulse });
+        frame.pairs.push([a.min(b), a.max(b)]);
+    }
+    if r.below(3) > 0 {
+        let boxed = |s: &BodyState| Aabb::from_center_half_extents(s.pose.translation, DVec3::ONE);
+        frame.boxes = frame.bodies.iter().map(|s| s.as_ref().map(boxed)).collect();
+    }
+    frame.contacts.sort_by_key(|c| [c.a, c.b]);
+    frame.pairs.sort_unstable();
+    frame.sums = Sums {
+        kinetic: r.unit(),
+        potential: -r.unit(),
+        momentum: r.vec3(1.0),
+        angular_momentum: r.vec3(1.0),
+        events: before.sums.events + 3.0,
+        work: vec![r.unit(), -r.unit()],
+    };
+    frame
+}
+
+/// A recording with bodies that come late, and its frames.
+fn random_recording(seed: u64, frames: usize, bodies: usize) -> (Vec<u8>, Vec<Frame>) {
+    let mut r = SplitMix64(seed);
+    let mut recorder = Recorder::new(Vec::new(), header()).unwrap();
+    let ball = recorder.add_shape(ShapeInfo::Sphere { radius: 0.1 }).unwrap();
+    let (mut known, mut all) = (0, vec![Frame::default()]);
+    for i in 0..frames {
+        while known < bodies && (known < bodies / 2 || r.below(4) == 0) {
+            recorder.add_body(BodyInfo::new(format!("body {known}"), BodyKind::Free, 1.0, ball)).unwrap();
+            known += 1;
+        }
+        let frame = next_frame(&mut r, &all[i], known);
+        recorder.push(&frame).unwrap();
+        all.push(frame);
+    }
+    recorder.mark(0.5, "later").unwrap();
+    recorder.mark(0.1, "first").unwrap();
+    (recorder.finish().unwrap(), all.split_off(1))
+}
+
+fn assert_near(a: DVec3, b: DVec3, step: f64, what: &str) {
+    assert!(
+        (a - b).abs().max_element() <= 0.501 * step,
+        "{what}: {a} and {b} differ by more than half of {step}"
+    );
+}
+
+fn assert_same(true_frame: &Frame, read: &Frame, s: &Steps) {
+    assert_eq!((true_frame.time, &true_frame.sums), (read.time, &read.sums), "times and sums are exact");
+    assert_eq!(true_frame.bodies.len(), read.bodies.len());
+    for (a, b) in true_frame.bodies.iter().zip(&read.bodies) {
+        assert_eq!(a.is_some(), b.is_some());
+        let (Some(a), Some(b)) = (a, b) else { continue };
+        assert_near(a.pose.translation, b.pose.translation, s.position, "position");
+        assert_near(a.velocity, b.velocity, s.velocity, "velocity");
+        assert_near(a.spin, b.spin, s.spin, "spin");
+        let turn = a.pose.rotation * b.pose.rotation.conjugate();
+        assert!(2.0 * turn.xyz().length() < 0.9 * s.rotation, "rotation off by {turn:?}");
+    }
+    assert_eq!(true_frame.contacts.len(), read.contacts.len());
+    for (a, b) in true_frame.contacts.iter().zip(&read.contacts) {
+        assert_eq!((a.a, a.b), (b.a, b.b));
+        assert_near(a.point, b.point, s.position, "contact point");
+        assert_near(a.normal, b.normal, 3e-3, "normal");
+        assert_near(a.impulse, b.impulse, s.impulse, "impulse");
+    }
+    assert_eq!(true_frame.pairs, read.pairs);
+    for (a, b) in true_frame.boxes.iter().zip(&read.boxes) {
+        let (Some(a), Some(b)) = (a, b) else { continue };
+        assert!(
+            (a.min - b.min).min_element() >= -1e-9 && (b.max - a.max).min_element() >= -1e-9,
+            "box shrank"
+        );
+        assert!((a.min - b.min).max_element() < 1.01 * s.position, "box grew");
+    }
+}
+
+// proves: ARN-99
+// proves-part: FON-88
+#[test]
+fn frames_come_back_within_half_a_step_in_any_order() {
+    let (bytes, frames) = random_recording(1, 300, 12);
+    let mut recording = Recording::from_bytes(bytes).unwrap();
+    assert_eq!(recording.len(), frames.len());
+    let steps = recording.header().steps;
+    let forwards: Vec<Frame> = (0..300).map(|i| recording.frame(i).unwrap().clone()).collect();
+    for (true_frame, read) in frames.iter().zip(&forwards) {
+        assert_same(true_frame, read, &steps);
+    }
+    let mut r = SplitMix64(2);
+    for _ in 0..300 {
+        let i = r.below(300);
+        assert_eq!(recording.frame(i).unwrap(), &forwards[i], "the way to a frame does not change it");
+    }
+    recording.verify().unwrap();
+}
+
+#[test]
+fn bodies_and_header_come_back_exactly() {
+    let mut head = header();
+    head.gravity = DVec3::new(0.1, -9.7, 1.0 / 3.0);
+    head.up = DVec3::Y;
+    let shapes = [
+        ShapeInfo::Cuboid { half_extents: DVec3::new(0.1, 0.2, 1.0 / 3.0) },
+        ShapeInfo::Capsule { radius: 0.1, half_height: 0.3 },
+        ShapeInfo::Cylinder { radius: 0.1, half_height: 0.3 },
+        ShapeInfo::Frustum { bottom: 0.1, top: 0.0, half_height: 0.3 },
+        ShapeInfo::HalfSpace { normal: DVec3::Y },
+        ShapeInfo::Mesh {
+            vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z],
+            faces: vec![vec![0, 2, 1], vec![0, 1, 3], vec![1, 2, 3], vec![0, 3, 2]],
+        },
+    ];
+    let body = BodyInfo {
+        inertia: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3],
+        color: Some("#aabbcc".to_owned()),
+        colliders: vec![
+            Collider { shape: 5, body_from_shape: Pose::from_translation(DVec3::X) },
+            Collider { shape: 0, body_from_shape: Pose::IDENTITY },
+        ],
+        ..BodyInfo::new("two parts", BodyKind::Link, 2.5, 0)
+    };
+    let mut recorder = Recorder::new(Vec::new(), head.clone()).unwrap();
+    for shape in &shapes {
+        recorder.add_shape(shape.clone()).unwrap();
+    }
+    recorder.add_body(body.clone()).unwrap();
+    let recording = Recording::from_bytes(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.header(), &head);
+    assert_eq!(recording.shapes(), &shapes);
+    assert_eq!(recording.bodies(), &[body]);
+    assert!(recording.is_empty() && recording.nearest(0.0).is_none());
+}
+
+#[test]
+fn a_body_has_a_birth_and_a_death() {
+    let mut recorder = Recorder::new(Vec::new(), Header::default()).unwrap();
+    let ball = recorder.add_shape(ShapeInfo::Sphere { radius: 0.1 }).unwrap();
+    recorder.add_body(BodyInfo::new("old", BodyKind::Free, 1.0, ball)).unwrap();
+    for i in 0..200 {
+        if i == 70 {
+            recorder.add_body(BodyInfo::new("young", BodyKind::Free, 1.0, ball)).unwrap();
+        }
+        let mut bodies = vec![(i < 100).then(BodyState::default)];
+        bodies.extend((i >= 70).then_some(Some(BodyState::default())));
+        recorder.push(&Frame { time: f64::from(i) / 60.0, bodies, ..Frame::default() }).unwrap();
+    }
+    let mut recording = Recording::from_bytes(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.life(0).unwrap(), Some((0, 99)));
+    assert_eq!(recording.life(1).unwrap(), Some((70, 199)));
+    assert!(recording.life(2).is_err());
+    assert_eq!(recording.nearest(1.0), Some(60));
+    assert_eq!(recording.nearest(1e9), Some(199));
+    assert_eq!(recording.frame(200).unwrap_err().to_string(), "frame 200 of 200");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name_and_the_recording_goes_on() {
+    let bad = |h: Header| Recorder::new(Vec::new(), h).unwrap_err().to_string();
+    assert_eq!(
+        bad(Header { frame_rate: -1.0, ..header() }),
+        "header.frame_rate: must be in 1e-15..=1e15, got -1"
+    );
+    assert!(bad(Header { gravity: DVec3::NAN, ..header() }).starts_with("header.gravity: must be finite"));
+    assert!(bad(Header { up: DVec3::ZERO, ..header() }).starts_with("header.up: must be a unit vector"));
+
+    let mut recorder = Recorder::new(Vec::new(), Header::default()).unwrap();
+    let e = recorder.add_shape(ShapeInfo::Sphere { radius: -1.0 }).unwrap_err();
+    assert_eq!(e.to_string(), "shapes[0].radius: must be positive and finite, got -1");
+    let mesh = ShapeInfo::Mesh { vertices: vec![DVec3::ZERO], faces: vec![vec![0, 0, 7]] };
+    assert_eq!(
+        recorder.add_shape(mesh).unwrap_err().to_string(),
+        "shapes[0].faces[0]: corner 7 of 1 vertices"
+    );
+    let e = recorder.add_body(BodyInfo::new("a", BodyKind::Free, 1.0, 0)).unwrap_err();
+    assert_eq!(e.to_string(), "bodies[0].colliders[0]: shape 0 of 0");
+    let ball = recorder.add_shape(ShapeInfo::Sphere { radius: 1.0 }).unwrap();
+    assert!(recorder.add_body(BodyInfo::new("a", BodyKind::Free, f64::NAN, ball)).is_err());
+    recorder.add_body(BodyInfo::new("a", BodyKind::Free, 1.0, ball)).unwrap();
+
+    let frame = |time, state| Frame { time, bodies: vec![Some(state)], ..Frame::default() };
+    let at = |x: f64| BodyState { pose: Pose::from_translation(DVec3::X * x), ..BodyState::default() };
+    recorder.push(&frame(0.0, at(1.0))).unwrap();
+    let e = recorder.push(&frame(0.0, at(1.0))).unwrap_err();
+    assert_eq!(e.to_string(), "frame.time: must be later than 0 s, got 0");
+    assert!(
+        recorder.push(&frame(1.0, at(f64::NAN))).unwrap_err().to_string().starts_with("frame at 1 s: body 0")
+    );
+    let e = recorder.push(&frame(1.0, at(1e20))).unwrap_err();
+    assert_eq!(e.to_string(), "frame at 1 s: body 0: too far for its step");
+    let e = recorder.push(&Frame { time: 1.0, ..Frame::default() }).unwrap_err();
+    assert_eq!(e.to_string(), "frame at 1 s: 0 states for 1 bodies");
+    let contact = Contact { a: 0, b: 9, point: DVec3::ZERO, normal: DVec3::Z, impulse: DVec3::ZERO };
+    let e = recorder.push(&Frame { contacts: vec![contact], ..frame(1.0, at(1.0)) }).unwrap_err();
+    assert_eq!(e.to_string(), "frame at 1 s: contact 0: body 9 is not there");
+    assert!(recorder.mark(f64::NAN, "never").is_err());
+
+    recorder.push(&frame(2.0, at(3.0))).unwrap();
+    let mut recording = Recording::from_bytes(recorder.finish().unwrap()).unwrap();
+    assert_eq!(recording.times(), [0.0, 2.0]);
+    assert_near(recording.frame(1).unwrap().bodies[0].unwrap().pose.translation, DVec3::X * 3.0, 1e-4, "x");
+}
+
+#[test]
+fn a_file_that_ends_anywhere_is_refused() {
+    let (bytes, _) = random_recording(3, 70, 3);
+    for end in 0..bytes.len() {
+        let error = Recording::from_bytes(bytes[..end].to_vec()).unwrap_err().to_string();
+        if end >= 8 {
+            assert!(error.starts_with("truncated at byte") && error.contains(&end.to_string()), "{error}");
+        }
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(Recording::from_bytes(longer).unwrap_err().to_string().contains("1 bytes after the end"));
+}
+
+/// Reads everything; broken files may fail but only by `Err`.
+fn read_all(bytes: Vec<u8>) -> Result<usize, scene::RecordingError> {
+    let mut recording = Recording::from_bytes(bytes)?;
+    for i in 0..recording.len() {
+        recording.frame(i)?;
+    }
+    Ok(recording.len())
+}
+
+#[test]
+fn soak_changed_bytes_never_panic() {
+    let (bytes, _) = random_recording(4, 40, 4);
+    let mut r = soak::random(4);
+    let mut refused = 0;
+    let cases = soak::cases(100_000);
+    for _ in 0..cases {
+        let mut broken = bytes.clone();
+        for _ in 0..=r.below(4) {
+            let at = r.below(broken.len());
+            match r.below(4) {
+                0 => broken[at] = r.next_u64() as u8,
+                1 => broken[at] ^= 1 << r.below(8),
+                2 => drop(broken.drain(at..(at + r.below(9)).min(bytes.len()).min(broken.len()))),
+                _ => broken.insert(at, r.next_u64() as u8),
+            }
+            if broken.is_empty() {
+                break;
+            }
+        }
+        refused += u64::from(!broken.is_empty() && read_all(broken).is_err());
+    }
+    // Nearly all changes are seen: each record has a check sum and a length.
+    assert!(refused > cases * 99 / 100, "{refused} of {cases}");
+}
+
+/// Bytes for each body and frame of a thousand bodies thrown about in a box for some seconds; each is hit at the
+/// walls, and `kicks` times a second by something else.
+fn bytes_of_a_crowd(kicks: f64, seconds: u32) -> f64 {
+    let (n, frames) = (1000_usize, seconds * 60);
+    let mut r = SplitMix64(9);
+    let mut recorder = Recorder::new(Vec::new(), Header::default()).unwrap();
+    let ball = recorder.add_shape(ShapeInfo::Sphere { radius: 0.1 }).unwrap();
+    let mut states = Vec::new();
+    for i in 0..n {
+        recorder.add_body(BodyInfo::new(format!("{i}"), BodyKind::Free, 1.0, ball)).unwrap();
+        states.push(BodyState { velocity: r.vec3(4.0), ..state(&mut r) });
+    }
+    let dt = 1.0 / 60.0;
+    for f in 0..frames {
+        let bodies = states.iter().copied().map(Some).collect();
+        recorder.push(&Frame { time: f64::from(f) * dt, bodies, ..Frame::default() }).unwrap();
+        for s in &mut states {
+            let half = -9.81 * 0.5 * dt * DVec3::Z;
+            s.pose.translation += dt * (s.velocity + half);
+            s.velocity += 2.0 * half;
+            // Spin wanders about a body axis as that of a tumbling block does.
+            let spin = s.spin + s.spin.cross(s.pose.rotation * DVec3::X) * dt;
+            s.pose.rotation =
+                (DQuat::from_scaled_axis(0.5 * dt * (s.spin + spin)) * s.pose.rotation).normalize();
+            s.spin = spin.normalize() * s.spin.length();
+            if r.unit() < kicks * dt {
+                s.velocity += r.vec3(1.0);
+                s.spin = r.vec3(10.0);
+            }
+            for k in 0..3 {
+                if s.pose.translation[k].abs() > 10.0 && s.pose.translation[k] * s.velocity[k] > 0.0 {
+                    s.velocity[k] = -s.velocity[k];
+                    s.spin = r.vec3(10.0);
+                }
+            }
+        }
+    }
+    recorder.finish().unwrap().len() as f64 / f64::from(frames) / n as f64
+}
+
+#[test]
+fn a_crowd_in_motion_is_small() {
+    // A minute at 60 Hz in a page of 30 MB, of which a quarter goes to the letters of base64, leaves 6.25 bytes.
+    let (flying, jostling) = (bytes_of_a_crowd(0.0, 10), bytes_of_a_crowd(5.0, 4));
+    println!("bytes for each body and frame: {flying:.2} flying, {jostling:.2} hit five times a second");
+    assert!(flying < 3.5, "{flying}");
+    assert!(jostling < 6.0, "{jostling}");
+}

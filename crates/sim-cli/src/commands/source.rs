@@ -1,0 +1,123 @@
+//! Scenes from files, or built in by name; what the command line changes of them.
+
+use crate::CliError;
+use clap::Args;
+use scene::{
+    SceneError,
+    builtin::{self, BuiltinFiles},
+    format::{Disk, Files, Loaded, load},
+    lower::{
+        Registry, Setup, lower,
+        parts::{BROAD_PHASES, IMPACTS, NARROW_PHASES, SOLVERS, STEPPERS, find},
+    },
+};
+use std::path::Path;
+
+/// What the command line changes of a scene.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Choices {
+    /// What moves the world on: event-driven, time
+    #[arg(long, value_name = "NAME")]
+    pub stepper: Option<String>,
+    /// Law of contact under time stepping: cone, sweeps, greedy, lemke
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<String>,
+    /// Longest step of time stepping, such as 0.01s
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub step: Option<f64>,
+    /// Which pairs of boxes meet: column-sweep, coherent-hash, plain-hash, dynamic-tree, sweep-and-prune, brute-force
+    #[arg(long, value_name = "NAME")]
+    pub broad_phase: Option<String>,
+    /// Distances and contacts: default, vclip, gjk, lin-canny
+    #[arg(long, value_name = "NAME")]
+    pub narrow_phase: Option<String>,
+    /// Law of impact: integrated, newton, poisson, phases, algebraic, frictionless
+    #[arg(long, value_name = "NAME")]
+    pub impact: Option<String>,
+    /// Contacts of a pair that get an impulse: standard, improved
+    #[arg(long, value_name = "NAME")]
+    pub contacts: Option<String>,
+    /// Simulated time, such as 10s or 0.5
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub until: Option<f64>,
+}
+
+/// Seconds, with or without the `s`.
+///
+/// # Errors
+/// Not a time.
+pub fn duration(text: &str) -> Result<f64, String> {
+    let digits = text.strip_suffix('s').unwrap_or(text).trim();
+    match digits.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("must be a time in seconds, such as 10s".to_owned()),
+    }
+}
+
+impl Choices {
+    /// Puts the choices into a scene.
+    ///
+    /// # Errors
+    /// A name that is not known, with the nearest one.
+    pub fn apply(&self, loaded: &mut Loaded) -> Result<(), CliError> {
+        let scene = &mut loaded.scene;
+        let named = |known, what: &str, given: &Option<String>, into: &mut Option<String>| {
+            if let Some(name) = given {
+                let found = find(known, what, name).map_err(|problem| CliError::Argument {
+                    item: format!("--{}", what.replace(' ', "-")),
+                    what: problem,
+                })?;
+                *into = Some(found.to_owned());
+            }
+            Ok::<(), CliError>(())
+        };
+        named(STEPPERS, "stepper", &self.stepper, &mut scene.stepper.kind)?;
+        named(SOLVERS, "solver", &self.solver, &mut scene.parts.solver)?;
+        scene.stepper.step = self.step.or(scene.stepper.step);
+        named(BROAD_PHASES, "broad phase", &self.broad_phase, &mut scene.parts.broad_phase)?;
+        named(NARROW_PHASES, "narrow phase", &self.narrow_phase, &mut scene.parts.narrow_phase)?;
+        named(IMPACTS, "impact", &self.impact, &mut scene.parts.impact)?;
+        if let Some(contacts) = &self.contacts {
+            let found = find(&["standard", "improved"], "contacts", contacts);
+            let name = found.map_err(|what| CliError::Argument { item: "--contacts".to_owned(), what })?;
+            scene.stepper.contacts = Some(match name {
+                "improved" => scene::format::model::ContactsSpec::Improved,
+                _ => scene::format::model::ContactsSpec::Standard,
+            });
+        }
+        if self.until.is_some() {
+            scene.run.until = self.until;
+        }
+        Ok(())
+    }
+}
+
+/// A scene with the place its files come from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The scene with all includes.
+    pub loaded: Loaded,
+    builtin: bool,
+}
+
+impl Source {
+    /// A built-in scene if it is the name of one and not of a file; else a file.
+    ///
+    /// # Errors
+    /// Neither, or a file that is no scene.
+    pub fn open(name: &str) -> Result<Self, SceneError> {
+        if !Path::new(name).exists() && !name.contains(['/', '\\', '.']) {
+            return Ok(Self { loaded: builtin::read(name)?, builtin: true });
+        }
+        Ok(Self { loaded: load(&Disk, name)?, builtin: false })
+    }
+
+    /// A world of it.
+    ///
+    /// # Errors
+    /// What is wrong with the scene.
+    pub fn setup(&self) -> Result<Setup, SceneError> {
+        let files: &dyn Files = if self.builtin { &BuiltinFiles } else { &Disk };
+        lower(&self.loaded, files, &Registry::standard())
+    }
+}

@@ -1,0 +1,306 @@
+//! The program as a person uses it: outputs, exit codes, nothing written half.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may stop them")]
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Output},
+};
+
+/// A folder of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn sim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sim")).args(args).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+const BALL: &str = "(bodies: [(name: \"floor\", kind: fixed, shape: half_space(), restitution: 0.8), \
+    (name: \"ball\", shape: sphere(radius: 0.1), position: (0, 0, 1.1), restitution: 0.8)], run: (until: 1))";
+
+// proves: MIR-96
+#[test]
+fn a_run_writes_a_recording_and_a_table() {
+    let dir = folder("writes");
+    let (scene, film, table) = (dir.join("ball.ron"), dir.join("ball.rec"), dir.join("ball.csv"));
+    fs::write(&scene, BALL).unwrap();
+    let paths = [scene.to_str().unwrap(), film.to_str().unwrap(), table.to_str().unwrap()];
+    let done = sim(&["run", paths[0], "--record", paths[1], "--csv", paths[2], "--report"]);
+    assert!(done.status.success(), "{}", err(&done));
+    assert!(out(&done).contains("1 s simulated"), "{}", out(&done));
+    for part in
+        ["% dynamics", "% detection", "% response", "% control", "distance checks", "per simulated second"]
+    {
+        assert!(out(&done).contains(part), "{part}: {}", out(&done));
+    }
+    let mut recording = scene::Recording::open(&film).unwrap();
+    assert_eq!(recording.len(), 61);
+    // Free fall until 0.4515 s: at 20 frames it is at 1.1 - g/2 (1/3)^2.
+    let ball = recording.frame(20).unwrap().bodies[1].unwrap();
+    assert!((ball.pose.translation.z - (1.1 - 4.905 / 9.0)).abs() < 1e-3, "{ball:?}");
+    let text = fs::read_to_string(&table).unwrap();
+    assert_eq!(text.lines().count(), 62);
+    let names: Vec<_> = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+}
+
+#[test]
+fn bad_input_is_code_2_with_one_line_and_nothing_is_written() {
+    let dir = folder("bad");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let cases = [
+        (
+            "negative.ron",
+            "(bodies: [(shape: sphere(radius: 1), mass: -1)])",
+            "bodies[0].mass: must be positive, got -1",
+        ),
+        (
+            "nan.ron",
+            "(bodies: [(shape: sphere(radius: NaN))])",
+            "bodies[0].shape.radius: must be finite, got NaN",
+        ),
+        ("mesh.ron", "(bodies: [(shape: mesh(file: \"no.obj\"))])", "no.obj`: no such file"),
+        ("stepper.ron", "(stepper: (kind: \"magic\"))", "stepper.kind: unknown stepper `magic`"),
+        ("ring.ron", "(include: [\"ring.ron\"])", "included by itself"),
+        (
+            "overlap.ron",
+            "(bodies: [(kind: fixed, shape: half_space()), (shape: sphere(radius: 1))])",
+            "bodies[0] (`bodies[0]`) and bodies[1] (`bodies[1]`) overlap by 1.000e0 m",
+        ),
+    ];
+    for (name, text, message) in cases {
+        fs::write(dir.join(name), text).unwrap();
+        let target = path("out.rec");
+        for command in [vec!["check", &path(name)], vec!["run", &path(name), "--record", &target]] {
+            let done = sim(&command);
+            assert_eq!(done.status.code(), Some(2), "{name}: {}", err(&done));
+            let text = err(&done);
+            assert!(text.contains(message) && text.contains(name), "{text}");
+            assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+        }
+        assert!(!dir.join("out.rec").exists(), "{name}");
+    }
+    fs::write(dir.join("huge.ron"), vec![b' '; 9 << 20]).unwrap();
+    assert!(
+        err(&sim(&["check", &path("huge.ron")])).contains("9437184 bytes are more than the limit of 8388608")
+    );
+    let unknown = sim(&["run", "domnos"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(err(&unknown).contains("did you mean `dominos`?"), "{}", err(&unknown));
+    // A recording that was cut off.
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    assert!(sim(&["run", &path("ball.ron"), "--record", &path("ball.rec")]).status.success());
+    let whole = fs::read(dir.join("ball.rec")).unwrap();
+    fs::write(dir.join("cut.rec"), &whole[..whole.len() / 2]).unwrap();
+    let cut = sim(&["page", &path("cut.rec"), "--html", &path("cut.html")]);
+    assert_eq!(cut.status.code(), Some(2), "{}", err(&cut));
+    assert!(err(&cut).contains("cut.rec") && !dir.join("cut.html").exists(), "{}", err(&cut));
+}
+
+#[test]
+fn a_run_that_fails_is_code_1_and_leaves_nothing() {
+    let dir = folder("fails");
+    let (scene, film) = (dir.join("rest.ron"), dir.join("rest.rec"));
+    // A ball that rests in a thin envelope makes thousands of micro-collisions a second: more than it is allowed here.
+    let text = BALL.replace("run: (until: 1)", "stepper: (envelope: 1e-6, max_events: 10), run: (until: 10)");
+    fs::write(&scene, text).unwrap();
+    let done = sim(&["run", scene.to_str().unwrap(), "--record", film.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(1), "{}{}", out(&done), err(&done));
+    assert!(err(&done).contains("the run failed") && err(&done).contains("`ball`"), "{}", err(&done));
+    assert!(!film.exists());
+}
+
+#[test]
+fn a_batch_is_the_same_for_any_number_of_jobs() {
+    let dir = folder("batch");
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    let scene = dir.join("ball.ron");
+    let run = |jobs: &str| {
+        let done = sim(&[
+            "run",
+            scene.to_str().unwrap(),
+            "--repeat",
+            "5",
+            "--jobs",
+            jobs,
+            "--vary",
+            "bodies.ball.position.z=0.6..2.6",
+            "--vary",
+            "bodies.ball.velocity.x=0..1",
+        ]);
+        assert!(done.status.success(), "{}", err(&done));
+        out(&done)
+    };
+    let one = run("1");
+    assert_eq!(one, run("3"));
+    let rows: Vec<Vec<&str>> = one.lines().map(|l| l.split(',').collect()).collect();
+    assert_eq!(rows.len(), 6);
+    assert_eq!(rows[0][..3], ["run", "bodies.ball.position.z", "bodies.ball.velocity.x"]);
+    assert_eq!((rows[1][1], rows[5][1], rows[5][2]), ("0.6", "2.6", "1"));
+    // Energy is m g h + m v²/2: the last run starts higher and faster.
+    let energy = |row: &[&str]| row[7].parse::<f64>().unwrap();
+    let mass = 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3;
+    assert!((energy(&rows[5]) / (mass * (9.81 * 2.6 + 0.5)) - 1.0).abs() < 1e-12);
+    let wrong =
+        sim(&["run", scene.to_str().unwrap(), "--repeat", "2", "--vary", "bodies.bal.position.z=0..1"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn choices_of_parts_are_taken_and_unknown_ones_named() {
+    let dir = folder("choices");
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    let scene = dir.join("ball.ron");
+    let path = scene.to_str().unwrap();
+    let done =
+        sim(&["run", path, "--broad-phase", "dynamic-tree", "--impact", "algebraic", "--until", "0.5s"]);
+    assert!(done.status.success() && out(&done).contains("0.5 s simulated"), "{}{}", out(&done), err(&done));
+    let wrong = sim(&["run", path, "--impact", "algebrai"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(err(&wrong).contains("did you mean `algebraic`?"), "{}", err(&wrong));
+    let table = sim(&["compare", path, "--until", "0.6s"]);
+    assert!(table.status.success() && out(&table).lines().count() > 10, "{}{}", out(&table), err(&table));
+}
+
+#[test]
+fn every_built_in_scene_is_listed() {
+    let done = sim(&["list"]);
+    assert!(done.status.success());
+    for scene in scene::builtin::SCENES {
+        assert!(out(&done).contains(scene.name), "{}", scene.name);
+    }
+}
+
+#[test]
+fn time_stepping_and_its_contact_laws_are_chosen_by_name() {
+    let dir = folder("time");
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    let scene = dir.join("ball.ron");
+    let path = scene.to_str().unwrap();
+    for law in ["cone", "sweeps", "greedy", "lemke"] {
+        let done =
+            sim(&["run", path, "--stepper", "time", "--solver", law, "--step", "0.005s", "--until", "0.5s"]);
+        assert!(
+            done.status.success() && out(&done).contains("0.5 s simulated"),
+            "{}{}",
+            out(&done),
+            err(&done)
+        );
+    }
+    let wrong = sim(&["run", path, "--stepper", "time", "--solver", "lemk"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(err(&wrong).contains("did you mean `lemke`?"), "{}", err(&wrong));
+}
+
+#[test]
+fn a_run_becomes_a_page_a_model_and_a_picture() {
+    let dir = folder("looks");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    let (scene, html, glb, film) =
+        (path("ball.ron"), path("ball.html"), path("ball.glb"), path("ball.tumble"));
+    let done = sim(&["run", &scene, "--html", &html, "--gltf", &glb, "--record", &film]);
+    assert!(done.status.success(), "{}", err(&done));
+    assert!(out(&done).contains("open ") && out(&done).contains("ball.html in a browser"), "{}", out(&done));
+    assert!(fs::read_to_string(&html).unwrap().starts_with("<!doctype html>"));
+    assert!(fs::read(&glb).unwrap().starts_with(b"glTF"));
+    for input in [&scene, &film] {
+        let png = path("ball.png");
+        let still = sim(&["still", input, "--at", "0.2s", "--png", &png, "--size", "64x48"]);
+        assert!(still.status.success(), "{}", err(&still));
+        assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+        fs::remove_file(png).unwrap();
+    }
+    // Nothing runs if its result could not be written.
+    for flag in ["--html", "--gltf", "--record", "--csv", "--trace"] {
+        let lost = sim(&["run", &scene, flag, &path("none/out")]);
+        assert_eq!(lost.status.code(), Some(2));
+        assert!(err(&lost).contains("there is no folder"), "{}", err(&lost));
+    }
+}
+
+/// A box at rest on a floor beside a ball that comes down.
+const REST: &str = "(bodies: [(name: \"floor\", kind: fixed, shape: half_space()), \
+    (name: \"box\", shape: cuboid(size: (0.4, 0.4, 0.2)), position: (0, 0, 0.1005)), \
+    (name: \"ball\", shape: sphere(radius: 0.1), position: (0.1, 0, 0.5))], run: (until: 1))";
+
+// proves-part: MIR-38, FON-31
+#[test]
+fn a_recording_has_resting_contacts_boxes_pairs_and_the_energy_account() {
+    let dir = folder("account");
+    let (scene, film) = (dir.join("rest.ron"), dir.join("rest.tumble"));
+    fs::write(&scene, REST).unwrap();
+    let done = sim(&["run", scene.to_str().unwrap(), "--record", film.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", err(&done));
+    let mut recording = scene::Recording::open(&film).unwrap();
+    let frame = recording.frame(55).unwrap().clone();
+    // The box stands on its corners, and the ball on the box: impulses carry their weight for a sixtieth of a second.
+    let weight = |a: u32, b: u32| -> f64 {
+        frame
+            .contacts
+            .iter()
+            .filter(|c| (c.a.min(c.b), c.a.max(c.b)) == (a, b))
+            .map(|c| c.impulse.z.abs())
+            .sum()
+    };
+    let mass = |k: usize| recording.bodies()[k].mass;
+    let (ball, all) = (mass(2) * 9.81 / 60.0, (mass(1) + mass(2)) * 9.81 / 60.0);
+    assert!((weight(1, 2) / ball - 1.0).abs() < 0.5, "{} instead of {ball}", weight(1, 2));
+    assert!((weight(0, 1) / all - 1.0).abs() < 0.5, "{} instead of {all}", weight(0, 1));
+    assert!(frame.contacts.iter().filter(|c| c.a + c.b == 1).count() >= 3, "{:?}", frame.contacts);
+    assert!(frame.pairs.contains(&[0, 1]) && frame.pairs.contains(&[1, 2]), "{:?}", frame.pairs);
+    let around = frame.boxes[1].unwrap();
+    assert!(frame.boxes[0].is_none() && around.min.x <= -0.2 && around.max.x >= 0.2, "{around:?}");
+    // What the causes did adds up to the change of the energy.
+    assert!(recording.header().work.iter().any(|name| name == "friction"));
+    let energy = |k: usize| recording.sums()[k].kinetic + recording.sums()[k].potential;
+    for k in 0..recording.len() {
+        let causes: f64 = recording.sums()[k].work.iter().sum();
+        assert!((causes - (energy(k) - energy(0))).abs() < 1e-9 * energy(0), "frame {k}");
+    }
+    let inertia = recording.bodies()[1].inertia;
+    let expected = mass(1) / 12.0 * (0.16 + 0.04);
+    assert!((inertia[0] / expected - 1.0).abs() < 1e-9, "{inertia:?}");
+}
+
+// proves: FON-93, FON-94
+#[test]
+fn a_frozen_scene_is_perfectly_stable_and_the_trace_has_every_frame() {
+    let dir = folder("stability");
+    let (scene, trace) = (dir.join("still.ron"), dir.join("trace.csv"));
+    let run = |text: &str| {
+        fs::write(&scene, text).unwrap();
+        let done = sim(&["run", scene.to_str().unwrap(), "--report", "--trace", trace.to_str().unwrap()]);
+        assert!(done.status.success(), "{}", err(&done));
+        let text = out(&done);
+        let line = text.lines().find(|l| l.starts_with("  stability")).unwrap().to_owned();
+        let numbers: Vec<f64> = line.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+        numbers
+    };
+    let frozen = "(gravity: (0, 0, 0), bodies: [(shape: sphere(radius: 1))], run: (until: 1))";
+    assert_eq!(run(frozen)[..3], [0.0, 0.0, 0.0]);
+    // One metre and one radian in one second.
+    let moving = frozen.replace("radius: 1)", "radius: 1), velocity: (1, 0, 0), angular_velocity: (0, 0, 1)");
+    let found = run(&moving);
+    for value in &found[..3] {
+        assert!((value - 1.0).abs() < 0.011, "{found:?}");
+    }
+    let table = fs::read_to_string(&trace).unwrap();
+    assert_eq!(table.lines().count(), 61);
+    assert!(
+        table.lines().skip(1).all(|l| l.split(',').all(|cell| cell.parse::<f64>().is_ok_and(|x| x >= 0.0)))
+    );
+}

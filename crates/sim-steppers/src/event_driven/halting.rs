@@ -1,0 +1,124 @@
+//! The halting problem: two bodies at rounding distance that neither part nor collide, and its cure.
+//!
+//! # Reference
+//!
+//! Fontijne (2000), section 3.12, who saw it and proposed to redo the step before with half its length.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | ε | collision envelope | m |
+//! | d | separation | m |
+//! | a | acceleration that can press the contact together: gravity and ω² r of both bodies | m/s² |
+//! | v | speed of parting | m/s |
+//!
+//! # Formula
+//!
+//! ```text
+//! halting:  d < 1e-6 ε (1e-9 of the size of bodies) after 200 looks at the pair in one window, not parting at v/2 or more
+//! cure:     normal impulses that make all contacts of the pair part at v = √(a ε), up to ε/2 and back
+//! ```
+//!
+//! An impact without restitution leaves spinning bodies at the root of their distance, parting at next to no speed
+//! while bounds on their motion allow ω r: each look then gains a share v/(ω r) of a distance of 1e-12 m, and 1e5 looks
+//! would follow. Motion here is in closed form, so that redoing an earlier step gives the same contact again. What
+//! micro-collisions do for bodies under gravity is done for them instead: a hop inside the envelope.
+//!
+//! # Cost
+//!
+//! One manifold, and a collision matrix for each contact and sweep.
+//!
+//! # Numerics
+//!
+//! The hop adds ½ v² / (n·K n) of energy at most, the same order as a micro-collision under the acceleration a.
+//!
+//! # Failure
+//!
+//! Two bodies that impulses do not move are never a pair; a body pressed by scripted ones from both sides uses up its
+//! budget, which names it.
+//!
+//! # Tested by
+//!
+//! `soak_random_worlds_neither_stall_nor_explode`, `tests/halting.rs`
+
+use super::{
+    look::{Look, Sides},
+    params::EventDrivenParams,
+    respond::{MAX_SWEEPS, Means, Outcome, all_sites},
+};
+use rigid_impulse::{CollisionKind, ContactFrame, pair_matrix};
+use sim_traits::PairCache;
+use sim_world::{Collision, StepError};
+use smallvec::SmallVec;
+
+/// Looks at a pair in one window before it can count as halting: a search for an impact takes some ten.
+const PATIENCE: u32 = 200;
+/// Share of the envelope below which a distance is rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// Speed (m/s) at which a pair that makes no progress is to part; `None` if it does, or parts fast enough already.
+pub(super) fn halting(
+    sides: &Sides<'_>,
+    look: &Look,
+    params: &EventDrivenParams,
+    events: u32,
+) -> Option<f64> {
+    if events <= PATIENCE || look.distance >= ROUNDING * params.envelope() {
+        return None;
+    }
+    let spin = |k: usize| {
+        let radius = sides.colliders[k].extent().spin_radius;
+        if radius.is_finite() { look.states[k].velocity.angular.length_squared() * radius } else { 0.0 }
+    };
+    let acceleration = sides.pressure() + spin(0) + spin(1);
+    // Bodies at rest in free space: any speed that leaves the envelope in one window will do.
+    let speed = (acceleration * params.envelope()).sqrt().max(params.envelope() / params.window);
+    (-look.closing < 0.5 * speed).then_some(speed)
+}
+
+/// Lets all contacts of the pair part at a speed (m/s) at least.
+///
+/// All, because a face that lies on another would otherwise sink from corner to corner by the rounding of each look.
+pub(super) fn lift_off(
+    sides: &Sides<'_>,
+    means: &mut Means<'_>,
+    cache: &mut PairCache,
+    look: &Look,
+    speed: f64,
+) -> Result<Outcome, StepError> {
+    let sites = all_sites(sides, means, cache, look)?;
+    let mut outcome = Outcome { states: look.states, collisions: SmallVec::new() };
+    for _ in 0..MAX_SWEEPS {
+        let mut any = false;
+        for site in &sites {
+            let [a, b] = &mut outcome.states;
+            let contact = ContactFrame::new(site.point, site.normal)
+                .map_err(|source| StepError::Contact { pair: sides.name, source })?;
+            let approach = (b.velocity_at(site.point) - a.velocity_at(site.point)).dot(site.normal);
+            let mobility = pair_matrix(a, b, &contact).z_axis.z;
+            // Not fast enough by more than a rounding, and movable at all.
+            if speed + approach <= 1e-6 * speed || mobility <= 0.0 {
+                continue;
+            }
+            let impulse = site.normal * ((speed + approach) / mobility);
+            a.apply_impulse(site.point, impulse);
+            b.apply_impulse(site.point, -impulse);
+            any = true;
+            outcome.collisions.push(Collision {
+                a: sides.name.colliders[0],
+                b: sides.name.colliders[1],
+                point: site.point,
+                normal: site.normal,
+                impulse,
+                approach,
+                separation: site.separation,
+                kind: CollisionKind::Boosted,
+            });
+        }
+        if !any || sites.len() == 1 {
+            break;
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,148 @@
+//! When pairs begin to be watched, when they end, and for how long they are kept.
+//!
+//! The broad phase says at each window which boxes came together and which came apart; a box renewed in between finds more. A
+//! pair that ended lingers: who bounces comes back (Mirtich 1996, section 2.4.3, whose pairs leave only when they are due).
+
+use super::{
+    look::{Sides, look},
+    pairs::ActivePair,
+    stepper::{EventDriven, Item},
+};
+use sim_traits::Pair;
+use sim_world::{Rest, StepError, World};
+
+/// Windows for which a pair is kept after its boxes came apart.
+const LINGER: u8 = 20;
+
+impl EventDriven {
+    /// Begins to watch a pair, if its colliders can meet and it is not watched already.
+    pub(super) fn activate(
+        &mut self,
+        world: &World,
+        key: Pair,
+        time: f64,
+        reported: bool,
+    ) -> Result<(), StepError> {
+        if let Some((slot, pair)) =
+            self.pairs.find(key).and_then(|slot| Some((slot, self.pairs.get_mut(slot)?)))
+        {
+            let again = pair.ended.take().is_some();
+            pair.reported |= reported;
+            if again && !reported {
+                self.extra.push(slot);
+            }
+            return Ok(());
+        }
+        let (Some((a_id, a)), Some((b_id, b))) =
+            (world.collider_in_slot(key.a.0), world.collider_in_slot(key.b.0))
+        else {
+            return Ok(());
+        };
+        let sensor = world.may_sense(a, b).then_some(u8::from(!a.is_sensor()));
+        if sensor.is_none() && !world.may_collide(a, b) {
+            return Ok(());
+        }
+        let item = Item::Check(self.pairs.next_slot());
+        let event = self.queue.schedule_ranked(time, ActivePair::rank(key), item)?;
+        let slot = self.pairs.insert(key, [a.body().index(), b.body().index()], event);
+        if let Some(pair) = self.pairs.get_mut(slot) {
+            (pair.names, pair.sensor, pair.reported) = ([a_id, b_id], sensor, reported);
+        }
+        if !reported {
+            self.extra.push(slot);
+        }
+        self.measure(world, slot, time)
+    }
+
+    /// Computes the distance of a pair and schedules its first check.
+    pub(super) fn measure(&mut self, world: &World, slot: u32, time: f64) -> Result<(), StepError> {
+        let Some(pair) = self.pairs.get_mut(slot) else { return Ok(()) };
+        if pair.sensor.is_some() {
+            // The look itself lists what it finds.
+            return Ok(self.queue.reschedule_ranked(pair.event, time)?);
+        }
+        let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
+        self.report.distances += 1;
+        let seen = look(&sides, self.parts.narrow_phase.as_ref(), &mut pair.cache, time)?;
+        let Some(seen) = seen.filter(|s| s.distance >= -self.params.overlap_tolerance) else {
+            let depth = seen.map_or(f64::NAN, |s| -s.distance);
+            return Err(StepError::Overlap { pair: sides.name, depth, time });
+        };
+        let date = pair.predict(&sides, &self.params, time, seen.distance, seen.normal, Some(&seen.states));
+        // Who sleeps is in contact with what holds it.
+        let asleep = sides.bodies.iter().any(|b| b.rest() == Rest::Asleep);
+        pair.touching |= asleep && seen.distance <= 2.0 * self.params.envelope();
+        // A pair that approaches inside the envelope is due at once.
+        let due = seen.closing > 0.0 && seen.distance <= self.params.envelope();
+        self.queue.reschedule_ranked(pair.event, if due { time } else { date })?;
+        Ok(())
+    }
+
+    /// Asks the broad phase what changed, and follows.
+    pub(super) fn take_pair_changes(&mut self, world: &World, time: f64) -> Result<(), StepError> {
+        self.parts.broad_phase.pair_changes(&mut self.boxes.changes);
+        self.apply_pair_changes(world, time)
+    }
+
+    pub(super) fn apply_pair_changes(&mut self, world: &World, time: f64) -> Result<(), StepError> {
+        let changes = std::mem::take(&mut self.boxes.changes);
+        for &key in &changes.begun {
+            self.activate(world, key, time, true)?;
+        }
+        for &key in &changes.ended {
+            if let Some(slot) = self.pairs.find(key) {
+                self.end_pair(slot)?;
+            }
+        }
+        self.boxes.changes = changes;
+        // Found in between, and not confirmed: their boxes are apart again.
+        let mut extra = std::mem::take(&mut self.extra);
+        for slot in extra.drain(..) {
+            if self.pairs.get(slot).is_some_and(|pair| !pair.reported) {
+                self.end_pair(slot)?;
+            }
+        }
+        self.extra = extra;
+        Ok(())
+    }
+
+    /// The boxes of a pair are apart: it is kept for a while, because who bounces comes back. Its bounds stay good meanwhile.
+    fn end_pair(&mut self, slot: u32) -> Result<(), StepError> {
+        let Some(pair) = self.pairs.get_mut(slot) else { return Ok(()) };
+        if pair.sensor.is_some() {
+            return self.drop_pair(slot);
+        }
+        (pair.reported, pair.ended) = (false, Some(pair.ended.unwrap_or(0)));
+        if std::mem::take(&mut pair.touching) {
+            let notice = pair.notice(false);
+            self.pending.push(notice);
+        }
+        Ok(())
+    }
+
+    /// A window has passed: counts of events begin anew, and pairs that ended long ago go.
+    pub(super) fn age_pairs(&mut self) -> Result<(), StepError> {
+        let mut gone = std::mem::take(&mut self.gone);
+        gone.clear();
+        for (slot, pair) in self.pairs.iter_mut() {
+            pair.events = 0;
+            pair.ended = pair.ended.map(|age| age.saturating_add(1));
+            if pair.ended.is_some_and(|age| age > LINGER) {
+                gone.push(slot);
+            }
+        }
+        let result = gone.iter().try_for_each(|&slot| self.drop_pair(slot));
+        self.gone = gone;
+        result
+    }
+
+    pub(super) fn drop_pair(&mut self, slot: u32) -> Result<(), StepError> {
+        if let Some(pair) = self.pairs.remove(slot) {
+            if pair.touching {
+                self.pending.push(pair.notice(false));
+            }
+            self.queue.cancel(pair.event)?;
+        }
+        Ok(())
+    }
+}

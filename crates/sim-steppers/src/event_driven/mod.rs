@@ -1,0 +1,49 @@
+//! From collision to collision, each at its exact time; resting contact as micro-collisions.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `params` | tunables |
+//! | `pairs` | the table of active pairs, and who is in which |
+//! | `lifetimes` | which pairs are watched, and for how long |
+//! | `look` | poses, distance and closing speed of a pair at a time |
+//! | `close` | travel bounds that know where the closest points are |
+//! | `predict` | lower bounds of impact times, renewed without a new distance |
+//! | `locate` | the root of the distance of a fast impact |
+//! | `halting` | bodies at rounding distance that neither part nor collide |
+//! | `respond` | impulses of one pair: micro or ordinary, at one contact or at all |
+//! | `phase` | impulses of all contacts that one collision makes approach: improved handling |
+//! | `touch` | one contact of such a phase |
+//! | `sense` | sensors, and what is listed of contacts |
+//! | `sleep` | islands that fall asleep and wake up |
+//! | `quarantine` | bodies whose state stops being finite |
+//! | `saved` | tables as bytes |
+//! | `boxes` | swept boxes, windows, the broad phase |
+//! | `clusters` | bodies under forces |
+//! | `control` | timers and controllers |
+//! | `sync` | changes by the user |
+//! | `stepper` | the event loop |
+
+mod boxes;
+mod close;
+mod clusters;
+mod control;
+mod halting;
+mod lifetimes;
+mod locate;
+mod look;
+mod pairs;
+mod params;
+mod phase;
+mod predict;
+mod quarantine;
+mod respond;
+mod saved;
+mod sense;
+mod sleep;
+mod stepper;
+mod sync;
+mod touch;
+
+pub use params::{ContactHandling, EventDrivenParams};
+pub use sleep::SleepParams;
+pub use stepper::{EventDriven, Parts};

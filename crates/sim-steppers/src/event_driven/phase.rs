@@ -1,0 +1,462 @@
+//! The collision phase of improved contact handling: every contact that approaches inside the envelope, wherever an impulse has
+//! made it approach, until none does.
+//!
+//! # Reference
+//!
+//! Fontijne (2000), sections 3.8.2 and 3.10: impulses at all contacts of a pair, in an order that changes, for all pairs
+//! until no contact closer than ε approaches. His contacts are features that had impulses lately; here they are the
+//! whole manifold of each pair. That impulses add up over sweeps, and begin with what contacts bore lately, is ours.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | member, link, touch | a body, a pair, a contact that the phase has reached | - |
+//! | p | sum of the impulses at a contact so far, contact axes | N·s |
+//! | bearing | mean force of a contact between its last two phases | N |
+//!
+//! # Formula
+//!
+//! ```text
+//! begin:  the contacts of the pair that collided, each with p = bearing × time since its last phase
+//! grow:   pairs of bodies that got an impulse join, if they can be inside the envelope
+//! sweep:  visit every contact (see `touch`), forwards and backwards in turn
+//! until no velocity changes by more than `SETTLED` of a hop, or after `PLENTY` sweeps no approach is left
+//! ```
+//!
+//! # Cost
+//!
+//! One distance and one manifold for each pair that an impulse can reach, and some 200 multiplications per contact and
+//! sweep; a stack at rest needs two to twenty sweeps. No allocation once the lists have grown.
+//!
+//! # Numerics
+//!
+//! Sums of impulses converge to a result that does not depend on the order of visiting; what sweeps leave over is an
+//! approach of a small share of a hop, which the next phase answers. Pairs join in the order of their names, so that the
+//! order of tables does not show.
+//!
+//! # Failure
+//!
+//! What distances and frames report, naming the pair. Sweeps end at [`MAX_SWEEPS`]. A sleeper that is approached wakes, and
+//! the pair is looked at again.
+//!
+//! # Tested by
+//!
+//! `tests/every_event.rs`, `tests/support.rs`, `resting` of the validation scenes
+
+use super::{
+    look::{Look, Sides, look_from},
+    respond::{Outcome, Site},
+    sleep::named,
+    stepper::EventDriven,
+    touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
+};
+use rigid_impulse::{Body as RigidState, CollisionKind};
+use sim_math::glam::DVec3;
+use sim_world::{Collision, Rest, StepError, World};
+use smallvec::SmallVec;
+
+/// Most sweeps over all contacts.
+const MAX_SWEEPS: u32 = 1000;
+/// From this sweep on it is enough that no contact approaches by more than twice [`LEFT`] of a hop.
+const PLENTY: u32 = 20;
+/// Change of velocity in one sweep that counts as none, as a share of the speed of a hop.
+const SETTLED: f64 = 1e-4;
+/// Longest time for which the forces of contacts are remembered, as a multiple of half a hop.
+const MEMORY: f64 = 20.0;
+/// Shortest time over which a mean force is taken, in the same unit.
+const BRIEF: f64 = 0.1;
+/// Most contacts of a pair whose forces are remembered: no list grows in a step.
+const MAX_FORCES: usize = 4;
+/// Not a member.
+const NONE: u32 = u32::MAX;
+
+/// A pair of the phase.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    slot: u32,
+    distance: f64,
+    normal: DVec3,
+    point: DVec3,
+}
+
+/// Forces that the contacts of a pair exerted between its last two phases: where the sweeps of the next one begin.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bearing {
+    /// The last phase, s.
+    pub(super) since: f64,
+    /// Contact axes, N.
+    pub(super) forces: SmallVec<[(ContactName, DVec3); 4]>,
+}
+
+/// Lists of a phase; kept for their memory.
+#[derive(Debug, Default)]
+pub(super) struct Phase {
+    members: Vec<Member>,
+    /// Member of a body slot.
+    index: Vec<u32>,
+    links: Vec<Link>,
+    touches: Vec<Touch>,
+    found: Vec<u32>,
+    sites: Vec<(Site, ContactName)>,
+    states: Vec<RigidState>,
+}
+
+impl Phase {
+    fn clear(&mut self) {
+        for member in self.members.drain(..) {
+            if let Some(entry) = self.index.get_mut(member.slot as usize) {
+                *entry = NONE;
+            }
+        }
+        self.links.clear();
+        self.touches.clear();
+    }
+
+    /// True if a body got an impulse and its pairs are not in the phase yet.
+    fn may_grow(&self) -> bool {
+        self.members.iter().any(|m| m.pushed && !m.spread)
+    }
+
+    fn member(&self, slot: u32) -> Option<usize> {
+        self.index.get(slot as usize).filter(|k| **k != NONE).map(|k| *k as usize)
+    }
+
+    /// The member of a body slot, which becomes one with the state given if it is none.
+    fn join(
+        &mut self,
+        slot: u32,
+        state: impl FnOnce() -> Result<RigidState, StepError>,
+    ) -> Result<u32, StepError> {
+        if let Some(k) = self.member(slot) {
+            return Ok(k as u32);
+        }
+        if self.index.len() <= slot as usize {
+            self.index.resize(slot as usize + 1, NONE);
+        }
+        let (state, k) = (state()?, self.members.len() as u32);
+        self.index[slot as usize] = k;
+        self.members.push(Member {
+            slot,
+            state,
+            start: state.velocity,
+            velocity: state.velocity,
+            inverse_mass: state.inverse_mass(),
+            inverse_inertia: state.inverse_inertia(),
+            pushed: false,
+            spread: state.inverse_mass() == 0.0,
+        });
+        Ok(k)
+    }
+
+    /// Fastest approach that is not an impact, as a share of a hop.
+    fn largest_approach(&self) -> f64 {
+        let approach = |t: &Touch| {
+            Some(-t.velocity(&self.members).z).filter(|c| t.active || *c < t.slow).map(|c| c / t.unit)
+        };
+        self.touches.iter().filter_map(approach).fold(0.0, f64::max)
+    }
+
+    /// One visit to a contact. Returns the change of its velocity as a share of a hop; `None` if it needs no impulse.
+    #[inline]
+    fn visit(&mut self, k: usize) -> Option<f64> {
+        let Self { members, touches, .. } = self;
+        let touch = &mut touches[k];
+        let u = touch.velocity(members);
+        if !touch.active {
+            if u.z >= touch.idle || -u.z >= touch.slow {
+                return None;
+            }
+            touch.active = true;
+        }
+        let p = touch.solve(u);
+        let change = (p - touch.impulse).length();
+        if change > 0.0 {
+            touch.push(members, p);
+        }
+        Some(change * touch.weight)
+    }
+}
+
+impl EventDriven {
+    /// Answers the collision of a pair, as seen at `time` (s), together with all contacts that it makes approach. `before` has
+    /// the impulses that an impact has given already.
+    pub(super) fn collision_phase(
+        &mut self,
+        world: &mut World,
+        slot: u32,
+        time: f64,
+        seen: &Look,
+        before: &Outcome,
+    ) -> Result<(), StepError> {
+        let mut phase = std::mem::take(&mut self.phase);
+        let end = self.sweep(&mut phase, world, slot, time, seen, before);
+        let result = match end {
+            Ok(None) => self.finish_phase(&mut phase, world, slot, time, before),
+            Ok(Some(sleeper)) => {
+                // Nothing has been done yet: once it is awake the pair is looked at again.
+                self.wake_island(world, sleeper, time).and_then(|_| self.check(world, slot, time))
+            }
+            Err(error) => Err(error),
+        };
+        phase.clear();
+        self.phase = phase;
+        result
+    }
+
+    /// Sweeps until no contact approaches; the slot of a sleeper if one is approached.
+    fn sweep(
+        &mut self,
+        phase: &mut Phase,
+        world: &World,
+        slot: u32,
+        time: f64,
+        seen: &Look,
+        before: &Outcome,
+    ) -> Result<Option<u32>, StepError> {
+        let Some(pair) = self.pairs.get_mut(slot) else { return Ok(None) };
+        let turn = pair.next_turn();
+        for (k, &body) in pair.bodies.iter().enumerate() {
+            let joined = phase.join(body, || Ok(seen.states[k]))? as usize;
+            phase.members[joined].start = before.states[k].velocity;
+            phase.members[joined].velocity = before.states[k].velocity;
+            phase.members[joined].pushed = !before.collisions.is_empty();
+        }
+        self.add_link(phase, world, slot, time, Some(seen))?;
+        if before.collisions.is_empty() {
+            // The pair was found approaching: that is no dust.
+            for touch in &mut phase.touches {
+                touch.active |= touch.approach > -touch.idle.max(0.0) && touch.approach < touch.slow;
+            }
+        }
+        // Whoever bore something lately is part of it from the start.
+        while self.spread(phase, world, time)? {}
+        for sweep in 0..MAX_SWEEPS {
+            self.spread(phase, world, time)?;
+            let (count, mut worst) = (phase.touches.len(), 0.0_f64);
+            for k in 0..count {
+                let k = if turn.wrapping_add(sweep) % 2 == 0 { k } else { count - 1 - k };
+                let Some(change) = phase.visit(k) else { continue };
+                worst = worst.max(change);
+                if self.params.sleep.is_some() {
+                    let asleep = |m: u32| {
+                        let slot = phase.members[m as usize].slot;
+                        let rest = world.body_in_slot(slot).map(|(_, b)| b.rest());
+                        (rest == Some(Rest::Asleep)).then_some(slot)
+                    };
+                    if let Some(sleeper) = phase.touches[k].members.into_iter().find_map(asleep) {
+                        return Ok(Some(sleeper));
+                    }
+                }
+            }
+            self.report.sweeps += 1;
+            let settled = worst <= SETTLED || (sweep >= PLENTY && phase.largest_approach() <= 2.0 * LEFT);
+            if settled && !phase.may_grow() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Brings in the pairs of all bodies that got impulses since the last call, in the order of their names. True if there were any.
+    fn spread(&mut self, phase: &mut Phase, world: &World, time: f64) -> Result<bool, StepError> {
+        let mut found = std::mem::take(&mut phase.found);
+        found.clear();
+        for member in phase.members.iter_mut().filter(|m| m.pushed && !m.spread) {
+            member.spread = true;
+            found.extend_from_slice(self.pairs.of_body(member.slot));
+        }
+        let key = |slot: &u32| self.pairs.get(*slot).map(|p| p.key);
+        found.sort_unstable_by_key(key);
+        found.dedup();
+        let mut grown = false;
+        let mut result = Ok(());
+        for &slot in &found {
+            let Some(pair) = self.pairs.get(slot) else { continue };
+            let known = pair.sensor.is_some() || phase.links.iter().any(|l| l.slot == slot);
+            if known || pair.distance_left(time) > self.params.envelope() {
+                continue;
+            }
+            grown = true;
+            result = self.add_link(phase, world, slot, time, None);
+            if result.is_err() {
+                break;
+            }
+        }
+        phase.found = found;
+        result.map(|()| grown)
+    }
+
+    /// Adds a pair and its contacts inside the envelope.
+    fn add_link(
+        &mut self,
+        phase: &mut Phase,
+        world: &World,
+        slot: u32,
+        time: f64,
+        seen: Option<&Look>,
+    ) -> Result<(), StepError> {
+        let Self { parts, params, pairs, report, manifolds, .. } = self;
+        let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
+        let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
+        let narrow = parts.narrow_phase.as_ref();
+        let mut members = [0; 2];
+        for (k, member) in members.iter_mut().enumerate() {
+            *member = phase.join(pair.bodies[k], || {
+                let body = sides.name.bodies[k];
+                sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+            })?;
+        }
+        let fresh;
+        let seen = if let Some(seen) = seen {
+            seen
+        } else {
+            report.distances += 1;
+            let states = members.map(|k| phase.members[k as usize].state);
+            let look = look_from(states, &sides, narrow, &mut pair.cache)?;
+            fresh = look.filter(|s| s.distance >= -params.overlap_tolerance).ok_or_else(|| {
+                let depth = look.map_or(f64::NAN, |s| -s.distance);
+                StepError::Overlap { pair: sides.name, depth, time }
+            })?;
+            &fresh
+        };
+        let link = phase.links.len() as u32;
+        phase.links.push(Link { slot, distance: seen.distance, normal: seen.normal, point: seen.point });
+        if seen.distance > params.envelope() {
+            return Ok(());
+        }
+        let mut places = std::mem::take(&mut phase.sites);
+        let envelope = params.envelope();
+        let mut result = sites(&sides, narrow, &mut pair.cache, manifolds, seen, envelope, &mut places);
+        let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
+        let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
+        let pressing = Pressing {
+            acceleration: a - b,
+            pressure: sides.pressure(),
+            friction: surface.friction,
+            restitution: surface.restitution,
+        };
+        if result.is_ok() {
+            let elapsed = time - pair.bearing.since;
+            for site in &places {
+                match Touch::new(&phase.members, site, link, members, &pressing, params, &sides) {
+                    Ok(mut touch) => {
+                        let force = pair.bearing.forces.iter().find(|(name, _)| *name == touch.name);
+                        // After a long flight the last forces say nothing.
+                        let recent = elapsed < MEMORY * touch.beat;
+                        let guess = force.filter(|_| recent).map(|(_, f)| *f * elapsed);
+                        touch.active = guess.is_some();
+                        if let Some(guess) = guess {
+                            touch.push(&mut phase.members, guess);
+                        }
+                        phase.touches.push(touch);
+                    }
+                    Err(error) => result = Err(error),
+                }
+            }
+        }
+        phase.sites = places;
+        result
+    }
+
+    /// Books the impulses, begins new pieces, and says when to look again.
+    fn finish_phase(
+        &mut self,
+        phase: &mut Phase,
+        world: &mut World,
+        slot: u32,
+        time: f64,
+        before: &Outcome,
+    ) -> Result<(), StepError> {
+        // Impulse after impulse, so that the books follow each.
+        let mut states = std::mem::take(&mut phase.states);
+        states.clear();
+        states.extend(phase.members.iter().map(|m| m.state));
+        let mut book = |stepper: &mut Self, slot: u32, members: [u32; 2], collision: &Collision| {
+            let [a, b] = members.map(|k| k as usize);
+            world.book_collisions(&[states[a], states[b]], std::slice::from_ref(collision));
+            states[a].apply_impulse(collision.point, collision.impulse);
+            states[b].apply_impulse(collision.point, -collision.impulse);
+            stepper.note_collision(world, slot, time, collision);
+        };
+        if let Some(pair) = self.pairs.get(slot) {
+            let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
+            before.collisions.iter().for_each(|c| book(self, slot, members, c));
+        }
+        for touch in phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO) {
+            let link = phase.links[touch.link as usize];
+            let Some(pair) = self.pairs.get(link.slot) else { continue };
+            let collision = Collision {
+                a: pair.names[0],
+                b: pair.names[1],
+                point: touch.frame.point,
+                normal: touch.frame.axes.z_axis,
+                impulse: touch.frame.to_world(touch.impulse),
+                approach: touch.approach,
+                separation: touch.separation,
+                kind: CollisionKind::Boosted,
+            };
+            book(self, link.slot, touch.members, &collision);
+        }
+        for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
+            relaunch(world, member.slot, time, state)?;
+        }
+        for link in &phase.links {
+            if let Some(pair) = self.pairs.get_mut(link.slot) {
+                pair.in_phase = true;
+            }
+        }
+        for member in phase.members.iter().filter(|m| m.pushed) {
+            self.motion_changed(world, member.slot, None, time)?;
+            self.neighbours_changed(world, member.slot, time)?;
+        }
+        self.remember_forces(phase, time);
+        // All these have an exact distance.
+        for link in &phase.links {
+            let Some(pair) = self.pairs.get_mut(link.slot) else { continue };
+            pair.in_phase = false;
+            let Some(sides) = Sides::of(world, pair) else { continue };
+            let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
+            let [Some(a), Some(b)] = now else { continue };
+            let (params, apart) = (&self.params, a.velocity_at(link.point) - b.velocity_at(link.point));
+            let date = pair.predict(&sides, params, time, link.distance, link.normal, Some(&[a, b]));
+            let date = pair.before_parting(params, time, link.distance, -apart.dot(link.normal), date);
+            self.queue.reschedule_ranked(pair.event, date)?;
+        }
+        phase.states = states;
+        Ok(())
+    }
+}
+
+impl EventDriven {
+    /// Keeps the mean forces since the last phase of each pair. A phase that follows at once says nothing; a contact that had a
+    /// rest may bear again, so that half of its force is kept.
+    fn remember_forces(&mut self, phase: &Phase, time: f64) {
+        let mut first = 0;
+        while let Some(head) = phase.touches.get(first) {
+            let count = phase.touches[first..].iter().take_while(|t| t.link == head.link).count();
+            let touches = &phase.touches[first..first + count];
+            first += count;
+            let Some(pair) = self.pairs.get_mut(phase.links[head.link as usize].slot) else { continue };
+            let elapsed = time - pair.bearing.since;
+            if elapsed <= BRIEF * head.beat {
+                continue;
+            }
+            let old = std::mem::take(&mut pair.bearing.forces);
+            let known = |t: &Touch| old.iter().find(|(name, _)| *name == t.name).map(|(_, f)| *f * 0.5);
+            let force = |t: &Touch| if t.active { Some(t.impulse / elapsed) } else { known(t) };
+            let forces = touches.iter().filter_map(|t| Some((t.name, force(t)?)));
+            pair.bearing = Bearing { since: time, forces: forces.take(MAX_FORCES).collect() };
+        }
+    }
+}
+
+/// Begins a new piece of a free body, if the state is finite.
+pub(super) fn relaunch(world: &mut World, slot: u32, time: f64, state: &RigidState) -> Result<(), StepError> {
+    let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(()) };
+    if let Some(&value) = state.velocity.to_array().iter().find(|x| !x.is_finite()) {
+        let source = rigid_impulse::BodyError::NonFinite { what: "velocity after impact", value };
+        return Err(StepError::Body { body: id, source });
+    }
+    world.relaunch(id, time, *state).map_err(named)
+}

@@ -1,0 +1,57 @@
+//! How a world moves on in time: from event to event, or by fixed steps.
+//!
+//! ```
+//! use collision_broadphase::CoherentHash;
+//! use collision_narrowphase::default_chain;
+//! use rigid_impulse::impact::Integrated;
+//! use sim_steppers::{EventDriven, Parts};
+//! use sim_traits::{HalfSpace, Serial, Sphere};
+//! use sim_world::{Body, Stepper, World};
+//!
+//! let mut world = World::builder().gravity([0.0, 0.0, -9.81]).build()?;
+//! world.add(Body::fixed().shape(HalfSpace::up()))?;
+//! let ball = world.add(Body::free().shape(Sphere::new(0.1)?).at([0.0, 0.0, 1.1]).restitution(0.8))?;
+//!
+//! let mut stepper = EventDriven::new(Parts {
+//!     broad_phase: Box::new(CoherentHash::default()),
+//!     narrow_phase: Box::new(default_chain()),
+//!     impact_law: Box::new(Integrated::default()),
+//!     executor: Box::new(Serial),
+//! });
+//! let report = stepper.advance(&mut world, 1.0)?;
+//! assert_eq!(report.collisions, 1);
+//! assert!(world[ball].position().z > 0.1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | stepper | what it does |
+//! |---|---|
+//! | [`EventDriven`] | from collision to collision, each at its exact time; resting contact as micro-collisions |
+//! | [`TimeStepping`] | fixed steps, all contacts of an island solved together: piles, stacks, fixed frame rates |
+//!
+//! Parts come in as boxed trait objects; `sim-core` has good ones.
+//!
+//! # Features
+//!
+//! | feature | default | effect |
+//! |---|---|---|
+//! | `std` | yes | reserved: the crate always links `std` today |
+//! | `serde` | no | the tables of a stepper as bytes, for snapshots |
+//! | `libm` | no | the same bits on every target |
+//!
+//! # What it does not do
+//!
+//! [`TimeStepping`] has no joints and puts nothing to sleep yet: it wakes what sleeps. It knows springs, drag, constant forces and torques, and refuses
+//! other forces that depend on the state.
+
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
+
+pub mod event_driven;
+pub mod time_stepping;
+
+pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams};
+pub use time_stepping::{Stabilization, TimeParts, TimeStepping, TimeSteppingParams};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,262 @@
+//! The contact problem of a step.
+//!
+//! # Reference
+//!
+//! Stewart and Trinkle (1996); Cline (2002), sections 2.7.3 and 4.3.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | h | length of the step | s |
+//! | v, v⁺ | velocities before and after | m/s, rad/s |
+//! | g | gap of a contact | m |
+//!
+//! # Formula
+//!
+//! ```text
+//! v⁺ = v + h a + M⁻¹ Jᵀ p,    g/h + J_n v⁺ ≥ 0 ⊥ p_n ≥ 0  (0 in place of g < 0, or its share by Baumgarte),    friction: Coulomb's law
+//! x⁺ = x + h v⁺ for bodies that a contact pushes, the exact parabola for all others
+//! work of contact = p · J (v + v⁺)/2,    not explained by the account: ½ h m a·(v − v⁺), which adds up to its first and last term
+//! ```
+//!
+//! # Cost
+//!
+//! One assembly for all contacts, one solution per island; starts from the impulses of the last step.
+//!
+//! # Numerics
+//!
+//! First order in h. Contacts at a distance act only if the bodies would meet within the step.
+//!
+//! # Failure
+//!
+//! [`StepError::ContactLaw`] naming a body of the island. A budget used up is counted, and the impulses used.
+//!
+//! # Tested by
+//!
+//! `tests/time_resting.rs`, `tests/time_friction.rs`
+
+use super::{
+    impact::contact_at,
+    params::Stabilization,
+    stepper::{Stage, TimeStepping},
+};
+use constraint_dynamics::{Remembered, pool};
+use rigid_impulse::CollisionKind;
+use sim_math::{glam::DVec3, spatial::Motion};
+use sim_traits::{ContactError, ContactProblem};
+use sim_world::{Collision, Event, EventKind, Listing, StepError, World};
+
+impl TimeStepping {
+    /// Groups the chosen sites by islands.
+    pub(super) fn islands_of_chosen(&mut self) {
+        let (sites, pool) = (&self.detect.sites, &self.pool);
+        let pairs = self.chosen.iter().map(|&k| sites[k as usize].bodies);
+        self.islands.find(pool.len(), pairs, |k| pool[k as usize].is_movable());
+    }
+
+    /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end.
+    pub(super) fn solve_contacts(&mut self, world: &mut World, h: f64, cut: bool) -> Result<(), StepError> {
+        self.trace(Stage::Forces);
+        self.kicks(world, h)?;
+        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+            body.velocity += flyer.kick;
+        }
+        // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.clear();
+        chosen.extend((0..self.detect.sites.len() as u32).filter(|&k| {
+            let site = &self.detect.sites[k as usize];
+            !(cut && self.bouncing[k as usize]) && site.gap < f64::INFINITY
+        }));
+        self.chosen = chosen;
+        self.islands_of_chosen();
+        self.trace(Stage::Rows);
+        self.contacts.clear();
+        self.order.clear();
+        for island in 0..self.islands.len() {
+            for &m in self.islands.contacts(island) {
+                let k = self.chosen[m as usize];
+                let site = &self.detect.sites[k as usize];
+                let bias = match self.params.stabilization {
+                    Stabilization::Baumgarte(share) if site.gap < 0.0 => share * site.gap / h,
+                    _ => site.gap.max(0.0) / h,
+                };
+                self.order.push(k);
+                self.contacts.push(contact_at(site, bias));
+            }
+        }
+        pool::assemble(&self.pool, &self.contacts, &mut self.pool_workspace, &mut self.delassus);
+        self.impulses.clear();
+        let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
+        for (&k, contact) in self.order.iter().zip(&self.contacts) {
+            let known = if self.params.warm_start {
+                self.warm.get(&self.detect.keys[k as usize], contact.point, 10.0 * self.params.margin)
+            } else {
+                DVec3::ZERO
+            };
+            self.impulses.push(contact.frame.transpose() * known * scale);
+        }
+        self.trace(Stage::Solve);
+        let mut start = 0;
+        for island in 0..self.islands.len() {
+            let end = start + self.islands.contacts(island).len();
+            self.solve_island(world, start, end)?;
+            start = end;
+        }
+        self.book_contacts(world, h);
+        let (order, keys, contacts, impulses) =
+            (&self.order, &self.detect.keys, &self.contacts, &self.impulses);
+        self.warm.store((0..order.len()).map(|m| Remembered {
+            key: keys[order[m] as usize],
+            point: contacts[m].point,
+            impulse: contacts[m].frame * impulses[m],
+        }));
+        self.last_step = h;
+        Ok(())
+    }
+
+    /// Contacts `start..end` in the order of islands are one problem.
+    fn solve_island(&mut self, world: &World, start: usize, end: usize) -> Result<(), StepError> {
+        let all = &self.delassus;
+        let (first, last) = (all.starts[start] as usize, all.starts[end] as usize);
+        self.local_starts.clear();
+        self.local_starts.extend(all.starts[start..=end].iter().map(|s| s - first as u32));
+        self.local_columns.clear();
+        self.local_columns.extend(all.columns[first..last].iter().map(|c| c - start as u32));
+        let problem = ContactProblem::new(
+            &self.local_starts,
+            &self.local_columns,
+            &all.blocks[first..last],
+            &all.velocity[start..end],
+            &all.friction[start..end],
+        );
+        self.prepared.gather(&self.pool, &self.contacts[start..end]);
+        let problem = problem.and_then(|problem| problem.with_bodies(self.prepared.view()));
+        let report = &mut self.report.solver;
+        report.islands += 1;
+        report.largest = report.largest.max((end - start) as u64);
+        let impulses = &mut self.impulses[start..end];
+        let solver = self.parts.contact_solver.as_mut();
+        let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
+        let solved = solved.map(|found| {
+            report.iterations += u64::from(found.iterations);
+            report.residual = report.residual.max(found.residual);
+            report.cone_violation = report.cone_violation.max(found.cone_violation);
+            report.unsolved += u64::from(!found.solved);
+        });
+        solved.map_err(|source| {
+            let members: Vec<usize> = self.order[start..end].iter().map(|&k| k as usize).collect();
+            self.law_error(world, &members, source)
+        })
+    }
+
+    /// Applies the impulses and enters them in the account: between the halves of the change by forces, so that their work is that of the mean
+    /// velocity.
+    fn book_contacts(&mut self, world: &mut World, h: f64) {
+        for m in 0..self.order.len() {
+            if self.impulses[m] != DVec3::ZERO {
+                for slot in self.contacts[m].bodies {
+                    self.flyers[slot as usize].pushed = true;
+                }
+            }
+        }
+        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+            body.velocity -= flyer.kick * 0.5;
+        }
+        let threshold = self.params.restitution_threshold;
+        for m in 0..self.order.len() {
+            if self.impulses[m] == DVec3::ZERO {
+                continue;
+            }
+            let site = self.order[m] as usize;
+            let approach = -(self.delassus.velocity[m].z - self.contacts[m].bias.z);
+            let kind = if approach > threshold + 2.0 * self.gravity_speed(site, h) {
+                CollisionKind::Ordinary
+            } else {
+                CollisionKind::Lasting
+            };
+            let impulse = self.contacts[m].frame * self.impulses[m];
+            self.book(world, site, impulse, approach, kind);
+            pool::apply(&mut self.pool, &self.contacts[m..=m], &self.impulses[m..=m]);
+        }
+        let mut imbalance = 0.0_f64;
+        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+            body.velocity += flyer.kick * 0.5;
+            if flyer.pushed && body.is_movable() {
+                imbalance = imbalance.max((body.velocity.linear - flyer.start.linear).length() / h);
+            }
+        }
+        self.report.solver.imbalance = imbalance;
+        self.book_forces(world, h);
+    }
+
+    /// Speed that forces give a contact within a step, m/s.
+    fn gravity_speed(&self, site: usize, h: f64) -> f64 {
+        let [a, b] = self.detect.sites[site].bodies.map(|k| self.flyers[k as usize].acceleration);
+        (a - b).length() * h
+    }
+
+    /// Enters one impulse (world axes, on A, N·s) in the account, the list of events and the contact of its pair. The pool has the velocities before it.
+    pub(super) fn book(
+        &mut self,
+        world: &mut World,
+        site: usize,
+        impulse: DVec3,
+        approach: f64,
+        kind: CollisionKind,
+    ) {
+        let site = self.detect.sites[site];
+        let pair = &mut self.detect.watched[site.pair as usize];
+        let collision = Collision {
+            a: pair.names[0],
+            b: pair.names[1],
+            point: site.point,
+            normal: site.frame.z_axis,
+            impulse,
+            approach,
+            separation: site.gap,
+            kind,
+        };
+        let state = |slot: u32, velocity: Motion| {
+            world.body_in_slot(slot).map(|(_, body)| {
+                let mut state = *body.state();
+                state.velocity = velocity;
+                state
+            })
+        };
+        let [a, b] = site.bodies.map(|slot| state(slot, self.pool[slot as usize].velocity));
+        let (Some(a), Some(b)) = (a, b) else { return };
+        world.book_collisions(&[a, b], &[collision]);
+        let time = world.time();
+        pair.exert(self.advances, &collision, time);
+        if kind == CollisionKind::Ordinary {
+            self.report.collisions += 1;
+        } else {
+            self.report.micro_collisions += 1;
+        }
+        if impulse != DVec3::ZERO && !pair.touching {
+            pair.touching = true;
+            world.list(Event { time, kind: pair.notice(true) });
+        }
+        if kind == CollisionKind::Ordinary || world.listing == Listing::All {
+            world.list(Event { time, kind: EventKind::Collision(collision) });
+        }
+    }
+
+    /// The error of a contact law, naming a body of the island.
+    pub(super) fn law_error(&self, world: &World, members: &[usize], source: ContactError) -> StepError {
+        let mut slots: Vec<u32> = members
+            .iter()
+            .flat_map(|&k| self.detect.sites[k].bodies)
+            .filter(|&slot| self.pool[slot as usize].is_movable())
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let time = world.time();
+        match slots.first().and_then(|&slot| world.body_in_slot(slot)) {
+            Some((body, _)) => StepError::ContactLaw { body, others: slots.len() - 1, time, source },
+            None => StepError::Duration { value: time },
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Velocities without contact, and the pieces that bodies are put on.
+//!
+//! A body that nothing touches flies on its parabola, exactly. A body in contact is moved by the velocity that the contact
+//! problem gives it, along a straight line: gravity and contact have changed that velocity together at the start of the step.
+
+use super::stepper::TimeStepping;
+use constraint_dynamics::PoolBody;
+use rigid_impulse::Body as RigidState;
+use sim_math::{
+    glam::{DMat3, DVec3},
+    spatial::Motion,
+};
+use sim_world::{Law, Piece, World, WorldError};
+
+/// A body during a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flyer {
+    /// Acceleration by gravity and constant forces, m/s².
+    pub(super) acceleration: DVec3,
+    /// Velocity at the start of the step, after impacts.
+    pub(super) start: Motion,
+    /// Change of velocity by all forces in the step.
+    pub(super) kick: Motion,
+    /// Springs, drag or torques act on it.
+    pub(super) driven: bool,
+    /// An impact changed its velocity.
+    pub(super) struck: bool,
+    /// A contact of the step pushed it.
+    pub(super) pushed: bool,
+}
+
+const NOTHING: PoolBody =
+    PoolBody { center: DVec3::ZERO, inverse_mass: 0.0, inverse_inertia: DMat3::ZERO, velocity: Motion::ZERO };
+
+impl TimeStepping {
+    /// Reads the bodies of the world.
+    pub(super) fn read_bodies(&mut self, world: &World) {
+        self.pool.clear();
+        self.flyers.clear();
+        for slot in 0..world.body_slots() as u32 {
+            let (mut body, mut acceleration) = (NOTHING, DVec3::ZERO);
+            if let Some((_, found)) = world.body_in_slot(slot) {
+                let state = found.state();
+                body = PoolBody {
+                    center: state.pose().translation,
+                    inverse_mass: state.inverse_mass(),
+                    inverse_inertia: state.inverse_inertia(),
+                    velocity: state.velocity,
+                };
+                if found.is_free() {
+                    acceleration = world.gravity() + found.pull();
+                }
+            }
+            self.pool.push(body);
+            let start = body.velocity;
+            self.flyers.push(Flyer {
+                acceleration,
+                start,
+                kick: Motion::ZERO,
+                driven: false,
+                struck: false,
+                pushed: false,
+            });
+        }
+    }
+
+    /// Puts every body on the piece of the step that begins at the world's time.
+    pub(super) fn launch(&mut self, world: &mut World) -> Result<(), WorldError> {
+        let time = world.time();
+        for slot in 0..self.pool.len() as u32 {
+            let Some((id, body)) = world.body_in_slot(slot) else { continue };
+            if !body.is_free() {
+                continue;
+            }
+            let (flyer, pool) = (self.flyers[slot as usize], self.pool[slot as usize]);
+            let mut state: RigidState = *body.state();
+            if flyer.pushed {
+                state.velocity = pool.velocity;
+                world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
+            } else {
+                let falls = matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == flyer.acceleration);
+                if flyer.struck || !falls {
+                    state.velocity = flyer.start;
+                    world.relaunch(id, time, state)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

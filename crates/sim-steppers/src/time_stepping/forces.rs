@@ -1,0 +1,194 @@
+//! Springs, drag and torques: velocities after a step without contact.
+//!
+//! # Reference
+//!
+//! Cline (2002), section 2.7.4, through [`constraint_dynamics::implicit`].
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | kick | change of velocity by all forces in the step | m/s, rad/s |
+//!
+//! # Formula
+//!
+//! ```text
+//! (M − h² ∇p f − h ∇v f) v₁ = M v + h (f − ∇v f · v),   kick = v₁ − v;   work of forces = M kick · (v + v⁺)/2 less that of gravity
+//! ```
+//!
+//! # Cost
+//!
+//! One dense solution for all bodies with such forces; nothing if there are none.
+//!
+//! # Numerics
+//!
+//! Stable for any stiffness; a spring loses energy by (1 + h²ω²)^−½ in amplitude per step. Contacts answer with the
+//! masses alone: a spring that presses on a contact is felt there less by 1 + h² k/m.
+//!
+//! # Failure
+//!
+//! [`StepError::Body`] if the system cannot be solved.
+//!
+//! # Tested by
+//!
+//! `tests/time_forces.rs`
+
+use super::stepper::TimeStepping;
+use constraint_dynamics::implicit::{
+    End, ImplicitWorkspace, Inertial, SpringDamper, StiffForce, implicit_step,
+};
+use rigid_impulse::{BodyError, BodyKind};
+use sim_math::{
+    Pose,
+    dense::Matrix,
+    spatial::{Force, Motion},
+};
+use sim_world::{Anchor, ForceGenerator, StepError, World};
+
+/// Viscous drag on one body.
+#[derive(Debug)]
+struct Drag {
+    body: [usize; 1],
+    linear: f64,
+    angular: f64,
+}
+
+impl StiffForce for Drag {
+    fn bodies(&self) -> &[usize] {
+        &self.body
+    }
+
+    fn wrenches(&self, _poses: &[Pose], velocities: &[Motion], out: &mut [Force]) {
+        let v = velocities[self.body[0]];
+        out[0] = Force::new(v.angular * -self.angular, v.linear * -self.linear);
+    }
+
+    fn gradients(
+        &self,
+        _poses: &[Pose],
+        _velocities: &[Motion],
+        _safe: bool,
+        by_position: &mut Matrix,
+        by_velocity: &mut Matrix,
+    ) -> bool {
+        by_position.reset(6, 6);
+        by_velocity.reset(6, 6);
+        for k in 0..3 {
+            by_velocity[(k, k)] = -self.angular;
+            by_velocity[(3 + k, 3 + k)] = -self.linear;
+        }
+        true
+    }
+}
+
+impl TimeStepping {
+    /// Changes of velocity by all forces in a step of `h` seconds, into the flyers.
+    pub(super) fn kicks(&mut self, world: &World, h: f64) -> Result<(), StepError> {
+        for flyer in &mut self.flyers {
+            flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
+        }
+        let stiff =
+            |slot: u32| world.body_in_slot(slot).filter(|(_, b)| b.is_free() && b.has_stateful_forces());
+        let slots: Vec<u32> = (0..self.flyers.len() as u32).filter(|&slot| stiff(slot).is_some()).collect();
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let (mut bodies, mut poses, mut velocities, mut given) = (vec![], vec![], vec![], vec![]);
+        for &slot in &slots {
+            let Some((_, body)) = stiff(slot) else { continue };
+            let BodyKind::Free(mass) = body.kind() else { continue };
+            bodies.push(Inertial { mass: mass.mass(), inertia: mass.inertia(body.state().pose().rotation) });
+            poses.push(*body.state().pose());
+            velocities.push(self.flyers[slot as usize].start);
+            let weight = self.flyers[slot as usize].acceleration * mass.mass();
+            given.push(Force::new(sim_math::glam::DVec3::ZERO, weight));
+        }
+        let place = |id: sim_traits::BodyId| slots.binary_search(&id.index()).ok();
+        let mut forces: Vec<Box<dyn StiffForce>> = Vec::new();
+        for (_, force) in world.forces().filter(|(_, f)| !f.is_uniform()) {
+            match *force {
+                ForceGenerator::Constant { body, force, torque } => {
+                    if let Some(k) = place(body) {
+                        given[k] += Force::new(torque, force);
+                    }
+                }
+                ForceGenerator::Drag { body, linear, angular } => {
+                    if let Some(k) = place(body) {
+                        forces.push(Box::new(Drag { body: [k], linear, angular }));
+                    }
+                }
+                ForceGenerator::Spring { a, b, stiffness, damping, rest_length } => {
+                    let mut ends = Vec::new();
+                    let mut held = Vec::new();
+                    for anchor in [a, b] {
+                        ends.push(match anchor {
+                            Anchor::World(point) => End::World(point),
+                            Anchor::Body(id, local) => {
+                                let Some(body) = world.get(id) else { continue };
+                                let point = body.user_pose().transform_point(local);
+                                match place(id) {
+                                    Some(k) => {
+                                        held.push(k);
+                                        End::Body(
+                                            held.len() - 1,
+                                            body.state().pose().inverse_transform_point(point),
+                                        )
+                                    }
+                                    None => End::World(point),
+                                }
+                            }
+                        });
+                    }
+                    if let (&[x, y], false) = (&ends[..], held.is_empty()) {
+                        forces.push(Box::new(SpringDamper::new(
+                            held,
+                            [x, y],
+                            stiffness,
+                            damping,
+                            rest_length,
+                        )));
+                    }
+                }
+                _ => {
+                    let body = force.bodies().next().and_then(|id| world.get(id).map(|_| id));
+                    let Some(body) = body else { continue };
+                    return Err(StepError::Unsupported {
+                        body,
+                        what: "time stepping does not know this force",
+                    });
+                }
+            }
+        }
+        let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();
+        let mut workspace = ImplicitWorkspace::default();
+        if implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, &mut workspace).is_err() {
+            if let Some((body, _)) = stiff(slots[0]) {
+                let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
+                return Err(StepError::Body { body, source });
+            }
+        }
+        for (&slot, v) in slots.iter().zip(&velocities) {
+            let flyer = &mut self.flyers[slot as usize];
+            flyer.kick = *v - flyer.start;
+            flyer.pushed = true;
+            flyer.driven = true;
+        }
+        Ok(())
+    }
+
+    /// Enters what springs, drag and torques did in the account: the pool has the velocities at the end of the step.
+    pub(super) fn book_forces(&self, world: &mut World, h: f64) {
+        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.driven) {
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            let BodyKind::Free(mass) = *body.kind() else { continue };
+            let pose = *body.state().pose();
+            let linear = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
+            let angular = mass.inertia(pose.rotation) * flyer.kick.angular;
+            let end = self.pool[slot].velocity;
+            let work = 0.5
+                * (linear.dot(flyer.start.linear + end.linear)
+                    + angular.dot(flyer.start.angular + end.angular));
+            world.book_force(work, pose.translation, linear, angular);
+        }
+    }
+}

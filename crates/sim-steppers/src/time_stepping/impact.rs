@@ -1,0 +1,152 @@
+//! Bounces, at the time at which they happen.
+//!
+//! # Reference
+//!
+//! Newton's restitution, limited by energy ([`constraint_dynamics::restitution`]); follow-up impacts after Arnold (1997), section 2.5.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | g | gap of a contact | m |
+//! | u | velocity along the normal | m/s |
+//! | a | acceleration along the normal without contact | m/s² |
+//!
+//! # Formula
+//!
+//! ```text
+//! step cut at the first t with g + u t + ½ a t² = 0, for contacts that bounce
+//! while a touching contact that bounces approaches: impact of all touching contacts that approach
+//! ```
+//!
+//! # Cost
+//!
+//! One small contact problem per island and round; a cut step costs as much as a whole one.
+//!
+//! # Numerics
+//!
+//! Between impacts bodies are on exact parabolas, so that a bounce is as exact as its time: to rounding for balls, to the square of the turn within a
+//! step for others. An impact takes no time and no gravity.
+//!
+//! # Failure
+//!
+//! That of the contact law. More than 64 rounds leave the rest to the contact problem, which does not bounce.
+//!
+//! # Tested by
+//!
+//! `tests/time_bouncing.rs`
+
+use super::{detect::Site, stepper::TimeStepping};
+use constraint_dynamics::{
+    PoolContact, pool,
+    restitution::{ImpactReport, impact},
+};
+use rigid_impulse::CollisionKind;
+use sim_math::glam::DVec3;
+use sim_world::{StepError, World};
+
+const MAX_ROUNDS: u32 = 64;
+
+impl TimeStepping {
+    /// Velocity of a contact along its normal, m/s.
+    pub(super) fn normal_velocity(&self, site: &Site) -> f64 {
+        let at = |k: u32| self.pool[k as usize].velocity_at(site.point);
+        site.frame.z_axis.dot(at(site.bodies[0]) - at(site.bodies[1]))
+    }
+
+    /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
+    pub(super) fn time_of_bounce(&self, site: &Site, h: f64) -> Option<f64> {
+        let (g, u) = (site.gap.max(0.0), self.normal_velocity(site));
+        // One that touches has bounced already if it leaves, and rests if it does not.
+        if site.restitution <= 0.0
+            || (site.gap <= self.params.touch && u <= self.params.restitution_threshold)
+        {
+            return None;
+        }
+        let n = site.frame.z_axis;
+        let of = |k: u32| self.flyers[k as usize].acceleration;
+        let a = n.dot(of(site.bodies[0]) - of(site.bodies[1]));
+        // The smallest positive root of g + u t + ½ a t², without cancellation.
+        let discriminant = u * u - 2.0 * a * g;
+        if discriminant < 0.0 {
+            return None;
+        }
+        let root = discriminant.sqrt();
+        let t = if u <= 0.0 { 2.0 * g / (root - u) } else { -(u + root) / a };
+        let speed = -(u + a * t);
+        (t > 0.0 && t <= h && speed > self.params.restitution_threshold).then_some(t)
+    }
+
+    /// Answers all impacts at the world's time.
+    pub(super) fn impacts(&mut self, world: &mut World) -> Result<(), StepError> {
+        for _ in 0..MAX_ROUNDS {
+            let threshold = self.params.restitution_threshold;
+            let mut active = std::mem::take(&mut self.chosen);
+            active.clear();
+            active.extend(self.detect.sites.iter().enumerate().filter_map(|(k, site)| {
+                (site.gap <= self.params.touch && self.normal_velocity(site) < -threshold).then_some(k as u32)
+            }));
+            let bounces = active.iter().any(|&k| self.detect.sites[k as usize].restitution > 0.0);
+            self.chosen = active;
+            if !bounces {
+                return Ok(());
+            }
+            self.islands_of_chosen();
+            for island in 0..self.islands.len() {
+                self.impact_of_island(world, island)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn impact_of_island(&mut self, world: &mut World, island: usize) -> Result<(), StepError> {
+        let members: Vec<usize> =
+            self.islands.contacts(island).iter().map(|&m| self.chosen[m as usize] as usize).collect();
+        let sites = &self.detect.sites;
+        if members.iter().all(|&k| sites[k].restitution <= 0.0) {
+            return Ok(());
+        }
+        self.contacts.clear();
+        self.contacts.extend(members.iter().map(|&k| contact_at(&sites[k], 0.0)));
+        let restitution: Vec<f64> = members.iter().map(|&k| sites[k].restitution).collect();
+        pool::assemble(&self.pool, &self.contacts, &mut self.pool_workspace, &mut self.delassus);
+        self.impulses.clear();
+        self.impulses.resize(members.len(), DVec3::ZERO);
+        let solver = self.parts.contact_solver.as_mut();
+        let threshold = self.params.restitution_threshold;
+        let report: ImpactReport = impact(
+            &mut self.delassus,
+            &restitution,
+            threshold,
+            solver,
+            &mut self.impact_workspace,
+            &mut self.impulses,
+        )
+        .map_err(|source| self.law_error(world, &members, source))?;
+        self.report.solver.iterations += u64::from(report.iterations);
+        for (m, &k) in members.iter().enumerate() {
+            let approach = -self.delassus.velocity[m].z;
+            let impulse = self.contacts[m].frame * self.impulses[m];
+            for slot in self.contacts[m].bodies {
+                self.flyers[slot as usize].struck = true;
+            }
+            self.book(world, k, impulse, approach, CollisionKind::Ordinary);
+        }
+        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
+        for slot in 0..self.pool.len() {
+            self.flyers[slot].start = self.pool[slot].velocity;
+        }
+        Ok(())
+    }
+}
+
+/// A contact for the solver, with a bias along the normal, m/s.
+pub(super) fn contact_at(site: &Site, bias: f64) -> PoolContact {
+    PoolContact {
+        bodies: site.bodies,
+        point: site.point,
+        frame: site.frame,
+        friction: site.friction,
+        bias: DVec3::new(0.0, 0.0, bias),
+    }
+}

@@ -1,0 +1,92 @@
+//! Tunables of time stepping.
+
+use sim_world::StepError;
+
+/// What is done about overlaps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Stabilization {
+    /// Nothing: drift shows.
+    None,
+    /// Contacts push apart with this share of the overlap per step, 0 to 1; adds velocity and energy. The usual share is 0.2.
+    Baumgarte(f64),
+    /// Bodies are moved apart at the end of a step by the smallest change in the metric of their masses; velocities stay. So many
+    /// times at most.
+    PostStep(u32),
+}
+
+/// Parameters of [`TimeStepping`](super::TimeStepping).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TimeSteppingParams {
+    /// Longest step, s. An advance is cut into equal steps no longer than this. Default 1/60.
+    pub dt: f64,
+    /// Steps of time within one `dt`, at least 1. Default 1.
+    pub substeps: u32,
+    /// Most cuts of one step at bounces. Default 8; a bounce beyond them is answered without restitution.
+    pub max_cuts: u32,
+    /// Distance up to which two bodies count as touching, m. Default 1e-6.
+    pub touch: f64,
+    /// Contacts are looked for this much beyond what bodies can travel in a step, m. Default 1e-3.
+    pub margin: f64,
+    /// Slower approaches do not bounce, m/s. Default 0.01.
+    pub restitution_threshold: f64,
+    /// What is done about overlaps. Default a post-step, four times at most.
+    pub stabilization: Stabilization,
+    /// Overlap that is left alone, m. Default 1e-7.
+    pub slop: f64,
+    /// Start from the impulses of the last step. Default true.
+    pub warm_start: bool,
+}
+
+impl Default for TimeSteppingParams {
+    fn default() -> Self {
+        Self {
+            dt: 1.0 / 60.0,
+            substeps: 1,
+            max_cuts: 8,
+            touch: 1e-6,
+            margin: 1e-3,
+            restitution_threshold: 0.01,
+            stabilization: Stabilization::PostStep(4),
+            slop: 1e-7,
+            warm_start: true,
+        }
+    }
+}
+
+impl TimeSteppingParams {
+    /// Length of a step, s.
+    #[must_use]
+    pub fn step(&self) -> f64 {
+        self.dt / f64::from(self.substeps.max(1))
+    }
+
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range.
+    pub fn validate(&self) -> Result<(), StepError> {
+        let positive =
+            [("longest step", self.dt), ("touching distance", self.touch), ("margin", self.margin)];
+        for (what, value) in positive {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(StepError::Parameter { what, value });
+            }
+        }
+        for (what, value) in [("restitution threshold", self.restitution_threshold), ("slop", self.slop)] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(StepError::Parameter { what, value });
+            }
+        }
+        if self.substeps == 0 {
+            return Err(StepError::Parameter { what: "substeps", value: 0.0 });
+        }
+        match self.stabilization {
+            Stabilization::Baumgarte(value) if !(0.0..=1.0).contains(&value) => {
+                Err(StepError::Parameter { what: "Baumgarte share", value })
+            }
+            _ => Ok(()),
+        }
+    }
+}

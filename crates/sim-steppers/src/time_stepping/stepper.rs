@@ -1,0 +1,362 @@
+//! The loop of time stepping.
+//!
+//! # Reference
+//!
+//! Cline (2002), section 4.3: nine stages, with contacts found at the end of a step used by the next.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | h | length of a step, dt over the number of substeps, less where cut | s |
+//!
+//! # Formula
+//!
+//! ```text
+//! for each step:  0 bodies read   1 impacts at this time   2 step cut at the first bounce   3 forces   4 rows   5 contact problem → v⁺
+//!                 6 bodies on their pieces, time moves     7 boxes, pairs, contacts         8 overlaps opened     9 events
+//! ```
+//!
+//! # Cost
+//!
+//! One detection and one contact problem per step.
+//!
+//! # Numerics
+//!
+//! An advance is cut into equal steps no longer than h, so its end is met exactly. First order in h; exact for bodies that nothing touches.
+//!
+//! # Failure
+//!
+//! [`StepError`]; the world is then at the end of the last whole step.
+//!
+//! # Tested by
+//!
+//! `stages_come_in_order`, and `tests/time_*.rs`
+
+use super::{detect::Detect, flight::Flyer, params::TimeSteppingParams};
+use constraint_dynamics::{
+    Delassus, Islands, PoolBody, PoolContact, WarmStart,
+    pool::{PoolWorkspace, PreparedPool},
+    restitution::ImpactWorkspace,
+    soften::Softener,
+};
+use sim_math::glam::DVec3;
+use sim_traits::{BroadPhase, ContactSolver, Executor, NarrowPhase};
+use sim_world::{
+    Change, ControllerId, Rest, SnapshotError, StepError, StepReport, Stepper, World, WorldError,
+};
+
+/// The exchangeable parts of the stepper.
+#[derive(Debug)]
+pub struct TimeParts {
+    /// Which boxes overlap. It must be empty.
+    pub broad_phase: Box<dyn BroadPhase>,
+    /// Where two shapes touch.
+    pub narrow_phase: Box<dyn NarrowPhase>,
+    /// What impulses contacts exert.
+    pub contact_solver: Box<dyn ContactSolver>,
+    /// Where threads come from.
+    pub executor: Box<dyn Executor>,
+}
+
+/// Stages of a step, as a trace shows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// States are read.
+    Read,
+    /// Bounces at this time.
+    Impacts,
+    /// The step is cut at the first bounce within.
+    Cut,
+    /// Velocities without contact.
+    Forces,
+    /// Contact rows are assembled.
+    Rows,
+    /// The contact problem.
+    Solve,
+    /// Bodies are moved.
+    Move,
+    /// Contacts are found.
+    Detect,
+    /// Overlaps are opened.
+    Correct,
+}
+
+/// Fixed steps, contacts solved together.
+#[derive(Debug)]
+pub struct TimeStepping {
+    pub(super) parts: TimeParts,
+    pub(super) params: TimeSteppingParams,
+    pub(super) detect: Detect,
+    pub(super) warm: WarmStart,
+    /// Length of the step whose impulses are remembered, s.
+    pub(super) last_step: f64,
+    pub(super) seen: Option<u64>,
+    pub(super) reached: f64,
+    pub(super) advances: u64,
+    pub(super) report: StepReport,
+    pub(super) pool: Vec<PoolBody>,
+    pub(super) flyers: Vec<Flyer>,
+    pub(super) islands: Islands,
+    /// Sites of the present problem, and the same in the order of islands.
+    pub(super) chosen: Vec<u32>,
+    pub(super) order: Vec<u32>,
+    /// By site: flies to a bounce.
+    pub(super) bouncing: Vec<bool>,
+    pub(super) contacts: Vec<PoolContact>,
+    pub(super) impulses: Vec<DVec3>,
+    pub(super) delassus: Delassus,
+    pub(super) pool_workspace: PoolWorkspace,
+    pub(super) impact_workspace: ImpactWorkspace,
+    pub(super) prepared: PreparedPool,
+    pub(super) softener: Softener,
+    pub(super) local_starts: Vec<u32>,
+    pub(super) local_columns: Vec<u32>,
+    trace: Option<Vec<Stage>>,
+}
+
+impl TimeStepping {
+    /// With default parameters.
+    #[must_use]
+    pub fn new(parts: TimeParts) -> Self {
+        Self::with(parts, TimeSteppingParams::default())
+    }
+
+    /// With parameters, which the first use checks.
+    #[must_use]
+    pub fn with(parts: TimeParts, params: TimeSteppingParams) -> Self {
+        Self {
+            parts,
+            params,
+            detect: Detect::default(),
+            warm: WarmStart::default(),
+            last_step: 0.0,
+            seen: None,
+            reached: 0.0,
+            advances: 0,
+            report: StepReport::default(),
+            pool: Vec::new(),
+            flyers: Vec::new(),
+            islands: Islands::default(),
+            chosen: Vec::new(),
+            order: Vec::new(),
+            bouncing: Vec::new(),
+            contacts: Vec::new(),
+            impulses: Vec::new(),
+            delassus: Delassus::default(),
+            pool_workspace: PoolWorkspace::default(),
+            impact_workspace: ImpactWorkspace::default(),
+            prepared: PreparedPool::default(),
+            softener: Softener::default(),
+            local_starts: Vec::new(),
+            local_columns: Vec::new(),
+            trace: None,
+        }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &TimeSteppingParams {
+        &self.params
+    }
+
+    /// Begins to record the stages of steps; [`TimeStepping::take_trace`] gives them.
+    pub fn record_stages(&mut self) {
+        self.trace = Some(Vec::new());
+    }
+
+    /// The stages recorded since [`TimeStepping::record_stages`].
+    pub fn take_trace(&mut self) -> Vec<Stage> {
+        self.trace.take().unwrap_or_default()
+    }
+
+    pub(super) fn trace(&mut self, stage: Stage) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(stage);
+        }
+    }
+
+    /// Takes notice of the world; starts afresh with one that it does not know, and looks for contacts if anything changed.
+    fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
+        let before_changes = world.revision() - world.changes().len() as u64;
+        let known = self.seen == Some(before_changes) && self.reached.to_bits() == world.time().to_bits();
+        if known && world.changes().is_empty() {
+            return Ok(());
+        }
+        self.seen = None;
+        self.params.validate()?;
+        if known {
+            for k in 0..world.changes().len() {
+                if let Change::Moved(body) = world.changes()[k] {
+                    let colliders = world.get(body).map(|b| b.colliders().to_vec()).unwrap_or_default();
+                    for collider in colliders {
+                        self.detect.replace(&mut self.parts, collider.index())?;
+                    }
+                }
+            }
+        } else {
+            self.detect.clear(&mut self.parts)?;
+            self.warm.clear();
+            self.last_step = 0.0;
+        }
+        for slot in 0..world.body_slots() as u32 {
+            let Some((id, body)) = world.body_in_slot(slot) else { continue };
+            if body.rest() == Rest::Asleep {
+                world.wake(id, world.time());
+            }
+        }
+        self.detect.run(world, &mut self.parts, &self.params, self.params.step())?;
+        self.seen = Some(world.revision());
+        self.reached = world.time();
+        world.forget_changes();
+        Ok(())
+    }
+
+    fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
+        let start = world.time();
+        let duration = target - start;
+        let count = (duration / self.params.step() * (1.0 - 1e-9)).ceil().max(1.0);
+        self.correct(world)?;
+        let mut k = 0.0;
+        while k < count && duration > 0.0 {
+            k += 1.0;
+            let end = if k < count { start + duration * (k / count) } else { target };
+            let mut cuts = 0;
+            while world.time() < end {
+                self.step(world, end, &mut cuts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One step that ends at `end`, or earlier where it is cut.
+    fn step(&mut self, world: &mut World, end: f64, cuts: &mut u32) -> Result<(), StepError> {
+        let time = world.time();
+        self.report.solver.steps += 1;
+        self.trace(Stage::Read);
+        self.read_bodies(world);
+        self.trace(Stage::Impacts);
+        self.impacts(world)?;
+        self.trace(Stage::Cut);
+        let whole = end - time;
+        let mut h = whole;
+        let may_cut = *cuts < self.params.max_cuts;
+        self.bouncing.clear();
+        for site in &self.detect.sites {
+            // Bounces of the next step too: what flies there is left alone.
+            let date = self.time_of_bounce(site, 2.0 * whole).filter(|_| may_cut);
+            self.bouncing.push(date.is_some());
+            h = h.min(date.unwrap_or(h));
+        }
+        let cut = h < whole && time + h < end && time + h > time;
+        let next = if cut { time + h } else { end };
+        if cut {
+            *cuts += 1;
+            self.report.solver.cuts += 1;
+        }
+        self.solve_contacts(world, next - time, may_cut)?;
+        self.quarantine(world)?;
+        self.trace(Stage::Move);
+        self.launch(world).map_err(world_error)?;
+        self.fire_timers(world, next);
+        world.set_time_by(self.parts.executor.as_ref(), next).map_err(world_error)?;
+        self.trace(Stage::Detect);
+        self.detect.run(world, &mut self.parts, &self.params, self.params.step())?;
+        self.correct(world)?;
+        let deepest = self.detect.sites.iter().map(|s| -s.gap).fold(0.0, f64::max);
+        self.report.solver.deepest = self.report.solver.deepest.max(deepest);
+        self.notice(world);
+        self.report.events += 1;
+        self.control(world)
+    }
+
+    /// Controllers that were due within the step act at its end; what they change is noticed.
+    fn control(&mut self, world: &mut World) -> Result<(), StepError> {
+        let time = world.time();
+        self.reached = time;
+        let due: Vec<ControllerId> =
+            world.controllers().filter(|(_, timer)| timer.next() <= time).map(|(id, _)| id).collect();
+        for controller in due {
+            let failed = |source| StepError::Controller { controller, time, source: Box::new(source) };
+            world.run_controller(controller).map_err(failed)?;
+            self.report.events += 1;
+        }
+        self.sync(world)
+    }
+
+    /// Bodies whose velocity stopped being finite are frozen.
+    fn quarantine(&mut self, world: &mut World) -> Result<(), StepError> {
+        for slot in 0..self.pool.len() {
+            let finite = self.pool[slot].velocity.to_array().iter().all(|x| x.is_finite());
+            if finite || !self.pool[slot].is_movable() {
+                continue;
+            }
+            if let Some((id, _)) = world.body_in_slot(slot as u32) {
+                world.quarantine(id, world.time()).map_err(world_error)?;
+                self.report.quarantined += 1;
+                (self.flyers[slot].pushed, self.flyers[slot].struck) = (false, false);
+                self.flyers[slot].acceleration = DVec3::ZERO;
+                self.pool[slot].inverse_mass = 0.0;
+            }
+        }
+        Ok(())
+    }
+
+    fn fire_timers(&mut self, world: &mut World, until: f64) {
+        loop {
+            let due = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
+            let Some((date, id)) = due.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))) else { return };
+            world.fire_timer(id, date);
+            self.report.events += 1;
+        }
+    }
+}
+
+fn world_error(error: WorldError) -> StepError {
+    match error {
+        WorldError::Body { body, source } => StepError::Body { body, source },
+        _ => StepError::Parameter { what: "state of the world", value: f64::NAN },
+    }
+}
+
+impl Stepper for TimeStepping {
+    fn kind(&self) -> &'static str {
+        "time-stepping"
+    }
+
+    fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+        self.sync(world)
+    }
+
+    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+        let target = world.time() + duration;
+        if !(duration >= 0.0 && target.is_finite()) {
+            return Err(StepError::Duration { value: duration });
+        }
+        self.report = StepReport::default();
+        self.advances += 1;
+        world.clear_events();
+        self.sync(world)?;
+        world.open_account();
+        let distances = self.detect.distances;
+        let result = self.run(world, target);
+        self.list_contacts(world);
+        (self.report.energy, self.report.momentum) = world.close_account();
+        self.report.time = world.time();
+        self.report.distances = self.detect.distances - distances;
+        self.reached = world.time();
+        if result.is_err() {
+            self.seen = None;
+        }
+        result.map(|()| self.report)
+    }
+
+    fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
+        self.save_tables(world)
+    }
+
+    fn load(&mut self, world: &World, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.load_tables(world, bytes)
+    }
+}

@@ -1,0 +1,113 @@
+//! The energy and momentum account closes.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{ball, cuboid, earth, stepper, stepper_with};
+use rigid_impulse::motion::Shaker;
+use sim_math::{glam::DVec3, testkit::SplitMix64};
+use sim_steppers::ContactHandling;
+use sim_traits::HalfSpace;
+use sim_world::{Body, ForceGenerator, StepReport, Stepper, World};
+
+/// Bodies of both kinds over a floor, thrown about.
+fn scene(friction: f64, restitution: f64) -> World {
+    let mut world = earth();
+    let mut random = SplitMix64(77);
+    for k in 0..12 {
+        let at = [0.5 * f64::from(k % 4), 0.5 * f64::from(k / 4), 0.4];
+        let body = if k % 2 == 0 { ball(0.15) } else { Body::free().shape(cuboid(0.15, 0.1, 0.12)) };
+        let body = body.at(at).turned(random.unit_quat()).moving(random.vec3(2.0)).spinning(random.vec3(5.0));
+        world.add(body.friction(friction).restitution(restitution)).unwrap();
+    }
+    world
+}
+
+/// Remainders relative to the energy and momentum that changed hands.
+fn check(report: &StepReport) {
+    let e = &report.energy;
+    let scale = e.start.abs() + e.gravity.abs() + e.scripted.abs() + e.friction.abs() + e.forces.abs();
+    assert!(e.remainder().abs() <= 1e-9 * scale, "{} of {scale} J left: {e:?}", e.remainder());
+    let p = &report.momentum;
+    let scale = p.start.linear.length() + p.gravity.linear.length() + p.fixed.linear.length();
+    assert!(p.remainder().linear.length() <= 1e-12 * scale, "{:?} of {scale}", p.remainder());
+    let scale = p.start.angular.length() + p.gravity.angular.length() + p.fixed.angular.length();
+    assert!(p.remainder().angular.length() <= 1e-12 * scale, "{:?} of {scale}", p.remainder());
+}
+
+#[test]
+fn a_frictionless_elastic_world_gains_and_loses_by_gravity_alone() {
+    let mut world = scene(0.0, 1.0);
+    let mut stepper = stepper_with(|p| p.micro = None);
+    let report = stepper.advance(&mut world, 2.0).unwrap();
+    assert!(report.collisions > 40, "{report}");
+    check(&report);
+    let e = &report.energy;
+    assert!(e.friction.abs() < 1e-9 * e.start, "{e:?}");
+    assert!(e.impact.abs() < 1e-9 * e.start, "{e:?}");
+    assert!((e.end - e.start - e.gravity).abs() < 1e-9 * e.start, "{e:?}");
+}
+
+#[test]
+fn friction_impact_and_micro_collisions_explain_what_is_lost() {
+    for handling in [ContactHandling::Standard, ContactHandling::Improved] {
+        let mut world = scene(0.5, 0.4);
+        let mut stepper = stepper_with(|p| p.contact_handling = handling);
+        let mut total = StepReport::default();
+        for _ in 0..4 {
+            let report = stepper.advance(&mut world, 0.5).unwrap();
+            check(&report);
+            total = total.then(&report);
+        }
+        assert!(total.micro_collisions > 200, "{total}");
+        check(&total);
+        let e = &total.energy;
+        assert!(e.impact < -1.0 && e.friction < -1.0 && e.gravity > 1.0, "{e:?}");
+        assert!(e.outside.abs() < 1e-12 * e.start, "{e:?}");
+        assert_eq!(e.end.to_bits(), world.kinetic_energy().to_bits());
+    }
+}
+
+#[test]
+fn a_scripted_floor_and_a_constant_force_do_work_that_is_booked() {
+    let mut world = World::new(DVec3::new(0.0, 0.0, -9.81)).unwrap();
+    let shaker = Shaker {
+        center: DVec3::ZERO,
+        amplitude: DVec3::new(0.0, 0.0, 0.05),
+        rate: 12.0,
+        phase: 0.0,
+        radius: 0.0,
+    };
+    world.add(Body::scripted(shaker).shape(HalfSpace::up())).unwrap();
+    let mut random = SplitMix64(5);
+    for k in 0..4 {
+        let body = ball(0.1).at([f64::from(k), 0.0, 0.5]).spinning(random.vec3(4.0)).restitution(0.6);
+        let id = world.add(body).unwrap();
+        let force = DVec3::new(3.0, 1.0, 2.0);
+        world.add_force(ForceGenerator::Constant { body: id, force, torque: DVec3::ZERO }).unwrap();
+    }
+    let mut stepper = stepper();
+    let report = stepper.advance(&mut world, 3.0).unwrap();
+    check(&report);
+    assert!(report.energy.scripted.abs() > 1.0, "{:?}", report.energy);
+    assert!(report.energy.forces > 1.0, "{:?}", report.energy);
+    assert!(report.momentum.scripted.linear.z > 10.0, "{:?}", report.momentum);
+    // A push between two advances shows in the sum, not in either.
+    let id = world.bodies().last().unwrap().0;
+    world.apply_impulse(id, world[id].center(), DVec3::new(30.0, 0.0, 0.0)).unwrap();
+    let later = stepper.advance(&mut world, 0.5).unwrap();
+    check(&later);
+    let both = report.then(&later);
+    check(&both);
+    assert!(both.energy.outside > 1.0, "{:?}", both.energy);
+    assert!((both.momentum.outside.linear.x - 30.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_advance_that_ends_in_an_error_leaves_a_world_whose_next_account_closes() {
+    let mut world = scene(0.5, 0.4);
+    let mut stepper = stepper_with(|p| p.max_events = 300);
+    assert!(stepper.advance(&mut world, 2.0).is_err());
+    let report = stepper.advance(&mut world, 1e-3).unwrap();
+    check(&report);
+}

@@ -1,0 +1,50 @@
+//! Saved and restored runs of time stepping continue to the bit.
+#![cfg(feature = "serde")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "common/timed.rs"]
+mod timed;
+
+use sim_math::{glam::DVec3, testkit::SplitMix64};
+use sim_world::{Registry, SnapshotError, Stepper, World};
+use timed::{ball, brick, cone, earth};
+
+fn heap() -> World {
+    let mut random = SplitMix64(12);
+    let mut world = earth(0.5, 0.3);
+    for k in 0..8 {
+        let at = DVec3::new(f64::from(k % 2) * 0.5, 0.1 * f64::from(k), 0.5 + 0.6 * f64::from(k / 2));
+        let body = if k % 2 == 0 { ball(0.2, 0.5, 0.3) } else { brick(0.2, 0.2, 0.2, 0.5).restitution(0.3) };
+        world.add(body.at(at).turned(random.unit_quat())).unwrap();
+    }
+    world
+}
+
+#[test]
+fn a_restored_run_continues_to_the_bit() {
+    let registry = Registry::default();
+    let mut world = heap();
+    let mut stepper = cone(|_| {});
+    stepper.advance(&mut world, 0.7).unwrap();
+    let (saved, tables) = (world.snapshot(&registry).unwrap(), stepper.save(&world).unwrap());
+    assert!(!tables.is_empty());
+    stepper.advance(&mut world, 0.5).unwrap();
+
+    let mut restored = World::restore(&saved, &registry).unwrap();
+    let mut fresh = cone(|_| {});
+    fresh.load(&restored, &tables).unwrap();
+    let report = fresh.advance(&mut restored, 0.5).unwrap();
+    assert!(report.solver.iterations > 0, "it was no rest that was compared");
+    for ((_, x), (_, y)) in world.bodies().zip(restored.bodies()) {
+        assert_eq!(x.state(), y.state());
+    }
+    assert_eq!(world.contacts(), restored.contacts());
+
+    // Other parameters, and damaged bytes, are errors; the stepper then starts afresh.
+    let mut other = cone(|p| p.dt = 0.01);
+    assert!(matches!(other.load(&restored, &tables), Err(SnapshotError::Mismatch { .. })));
+    for cut in [1, 10, tables.len() / 2, tables.len() - 1] {
+        assert!(cone(|_| {}).load(&restored, &tables[..cut]).is_err(), "{cut} bytes");
+    }
+    other.advance(&mut restored, 0.1).unwrap();
+}

@@ -1,0 +1,371 @@
+//! Energy and momentum account of an advance: what every cause did, and what is left over.
+//!
+//! # Reference
+//!
+//! Work-energy theorem; for impulses Fontijne (2000), section 3.4: the work of an impulse is its product with the mean of
+//! the velocities before and after it.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | T | kinetic energy of all free bodies | J |
+//! | P, L | momentum and angular momentum about the world's origin of all free bodies | kg·m/s, kg·m²/s |
+//! | p | impulse on A at a contact | N·s |
+//! | u | velocity of A relative to B at the contact, ū its mean over the collision | m/s |
+//!
+//! # Formula
+//!
+//! ```text
+//! T₁ − T₀ = gravity + forces + scripted + impact + micro + friction + sleep + outside + remainder
+//! flight      gravity m g·Δx;   constant force F·Δx;   other forces ∫ (F·v + τ·ω) dt by Gauss's rule of order six
+//! collision   normal p_n ū_n (impact or micro);   friction p_t·ū_t;   scripted p·u_B, −p·u_A
+//! P₁ − P₀ = m g Δt + F Δt + p of fixed and scripted bodies + sleep + outside + remainder;   L the same with x ×
+//! ∫ x dt of a flight: x₀ τ + ½ v₀ τ² + a τ³/6
+//! ```
+//!
+//! The terms come from positions, forces and impulses, the left sides from velocities: the remainder measures the integration
+//! of motion and the response to impulses.
+//!
+//! # Cost
+//!
+//! Some fifty multiplications per flight, two impulses per collision; one pass over all bodies per advance.
+//!
+//! # Numerics
+//!
+//! Sums of as many terms as there are collisions, in their order: the remainder grows by an ulp of the largest per term.
+//!
+//! # Failure
+//!
+//! None.
+//!
+//! # Tested by
+//!
+//! `tests/account.rs` of `sim-steppers`
+
+use crate::{
+    body::Body,
+    events::Collision,
+    force::Exerted,
+    piece::{Law, Piece},
+    world::World,
+};
+use rigid_impulse::{Body as RigidState, BodyKind, CollisionKind};
+use sim_math::glam::DVec3;
+
+/// Where the kinetic energy of an advance came from and went to, J.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct EnergyAccount {
+    /// Kinetic energy at the start.
+    pub start: f64,
+    /// Kinetic energy at the end.
+    pub end: f64,
+    /// Work of gravity.
+    pub gravity: f64,
+    /// Work of forces.
+    pub forces: f64,
+    /// Work of scripted bodies.
+    pub scripted: f64,
+    /// Work of ordinary collisions along the normal: at most 0 but for restitution above 1.
+    pub impact: f64,
+    /// Work of micro-collisions along the normal, of either sign.
+    pub micro: f64,
+    /// Work of friction in all collisions.
+    pub friction: f64,
+    /// Energy of bodies put to sleep or frozen, negative.
+    pub sleep: f64,
+    /// Changes by the user, between or during advances.
+    pub outside: f64,
+}
+
+impl EnergyAccount {
+    /// What no cause explains: the numerical error.
+    #[must_use]
+    pub fn remainder(&self) -> f64 {
+        let causes = [
+            self.gravity,
+            self.forces,
+            self.scripted,
+            self.impact,
+            self.micro,
+            self.friction,
+            self.sleep,
+            self.outside,
+        ];
+        self.end - self.start - causes.into_iter().sum::<f64>()
+    }
+
+    /// Account of this advance and a later one.
+    #[must_use]
+    pub fn then(self, later: &Self) -> Self {
+        // A default account has seen nothing: it has no end that a user could have changed.
+        let between = if self == Self::default() { 0.0 } else { later.start - self.end };
+        Self {
+            start: if self == Self::default() { later.start } else { self.start },
+            end: later.end,
+            gravity: self.gravity + later.gravity,
+            forces: self.forces + later.forces,
+            scripted: self.scripted + later.scripted,
+            impact: self.impact + later.impact,
+            micro: self.micro + later.micro,
+            friction: self.friction + later.friction,
+            sleep: self.sleep + later.sleep,
+            outside: self.outside + later.outside + between,
+        }
+    }
+}
+
+/// Linear and angular part of a momentum or impulse, the angular part about the world's origin.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Momentum {
+    /// kg·m/s.
+    pub linear: DVec3,
+    /// kg·m²/s.
+    pub angular: DVec3,
+}
+
+impl Momentum {
+    fn of(state: &RigidState) -> Self {
+        let BodyKind::Free(mass) = state.kind() else { return Self::default() };
+        let linear = state.velocity.linear * mass.mass();
+        Self { linear, angular: state.pose().translation.cross(linear) + state.spin() }
+    }
+
+    /// An impulse (N·s) at a world point (m).
+    fn at(point: DVec3, impulse: DVec3) -> Self {
+        Self { linear: impulse, angular: point.cross(impulse) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.linear += other.linear;
+        self.angular += other.angular;
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self { linear: self.linear - other.linear, angular: self.angular - other.angular }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { linear: self.linear + other.linear, angular: self.angular + other.angular }
+    }
+}
+
+/// Where the momentum of an advance came from and went to.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct MomentumAccount {
+    /// Momentum at the start.
+    pub start: Momentum,
+    /// Momentum at the end.
+    pub end: Momentum,
+    /// Impulse of gravity.
+    pub gravity: Momentum,
+    /// Impulse of forces.
+    pub forces: Momentum,
+    /// Impulses from fixed bodies.
+    pub fixed: Momentum,
+    /// Impulses from scripted bodies.
+    pub scripted: Momentum,
+    /// Momentum taken from bodies that were put to sleep or frozen.
+    pub sleep: Momentum,
+    /// Changes by the user, between or during advances.
+    pub outside: Momentum,
+}
+
+impl MomentumAccount {
+    /// What no cause explains: the numerical error.
+    #[must_use]
+    pub fn remainder(&self) -> Momentum {
+        let mut left = self.end.minus(self.start);
+        for cause in [self.gravity, self.forces, self.fixed, self.scripted, self.sleep, self.outside] {
+            left = left.minus(cause);
+        }
+        left
+    }
+
+    /// Account of this advance and a later one.
+    #[must_use]
+    pub fn then(self, later: &Self) -> Self {
+        let fresh = self == Self::default();
+        let between = if fresh { Momentum::default() } else { later.start.minus(self.end) };
+        Self {
+            start: if fresh { later.start } else { self.start },
+            end: later.end,
+            gravity: self.gravity.plus(later.gravity),
+            forces: self.forces.plus(later.forces),
+            fixed: self.fixed.plus(later.fixed),
+            scripted: self.scripted.plus(later.scripted),
+            sleep: self.sleep.plus(later.sleep),
+            outside: self.outside.plus(later.outside).plus(between),
+        }
+    }
+}
+
+/// The books of the advance that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Account {
+    /// Start of the advance while there is one, s.
+    open: Option<f64>,
+    energy: EnergyAccount,
+    momentum: MomentumAccount,
+}
+
+impl Account {
+    /// Books the flight of a free body on its present piece until `time` (s), when another piece begins.
+    pub(crate) fn flight(&mut self, body: &Body, gravity: DVec3, time: f64) {
+        let (Some(open), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
+        let (piece, mass) = (&body.piece, mass.mass());
+        let from = piece.start().max(open);
+        match piece.law() {
+            // What is integrated is booked with its cluster.
+            Law::Still | Law::Integrated(_) | Law::Scripted { .. } => {}
+            Law::Ballistic { acceleration, .. } => {
+                self.ballistic(piece, *acceleration, [from, time], gravity * mass, body.pull * mass);
+            }
+        }
+    }
+
+    fn ballistic(&mut self, piece: &Piece, acceleration: DVec3, span: [f64; 2], weight: DVec3, force: DVec3) {
+        let (x0, v0) = (piece.state().pose().translation, piece.state().velocity.linear);
+        let [s, t] = span.map(|t| t - piece.start());
+        let (tau, mean) = (t - s, 0.5 * (t + s));
+        let moved = (v0 + acceleration * mean) * tau;
+        // ∫ x dt from s to t; the cubes are factored so that a short span loses no digits.
+        let moment = (x0 + v0 * mean + acceleration * ((t * t + t * s + s * s) / 6.0)) * tau;
+        self.energy.gravity += weight.dot(moved);
+        self.energy.forces += force.dot(moved);
+        self.momentum.gravity.add(Momentum { linear: weight * tau, angular: moment.cross(weight) });
+        self.momentum.forces.add(Momentum { linear: force * tau, angular: moment.cross(force) });
+    }
+
+    /// Books what gravity and forces did to a body on an integrated piece over a span of time.
+    pub(crate) fn exerted(&mut self, piece: &Piece, weight: DVec3, span: [f64; 2], sum: &Exerted) {
+        let (Ok(a), Ok(b)) = (piece.at(span[0]), piece.at(span[1])) else { return };
+        self.energy.gravity += weight.dot(b.pose().translation - a.pose().translation);
+        self.energy.forces += sum.work;
+        let angular = sum.place.cross(weight);
+        self.momentum.gravity.add(Momentum { linear: weight * (span[1] - span[0]), angular });
+        self.momentum.forces.add(Momentum { linear: sum.impulse, angular: sum.moment });
+    }
+
+    /// Books impulses between two bodies, given the states before them.
+    pub(crate) fn collisions(&mut self, mut states: [RigidState; 2], collisions: &[Collision]) {
+        if self.open.is_none() {
+            return;
+        }
+        // An impulse that is not finite is never applied: its body is quarantined.
+        for c in collisions.iter().filter(|c| c.impulse.is_finite()) {
+            let velocity = |s: &[RigidState; 2]| [s[0].velocity_at(c.point), s[1].velocity_at(c.point)];
+            let before = velocity(&states);
+            states[0].apply_impulse_if_free(c.point, c.impulse);
+            states[1].apply_impulse_if_free(c.point, -c.impulse);
+            let after = velocity(&states);
+            let mean = 0.5 * ((before[0] - before[1]) + (after[0] - after[1]));
+            let along = c.normal * c.impulse.dot(c.normal);
+            let normal_work = along.dot(mean);
+            if c.kind == CollisionKind::Ordinary {
+                self.energy.impact += normal_work;
+            } else {
+                self.energy.micro += normal_work;
+            }
+            self.energy.friction += (c.impulse - along).dot(mean);
+            for (k, impulse) in [(0, -c.impulse), (1, c.impulse)] {
+                // What a body that is not free exerts on the free one.
+                match states[k].kind() {
+                    BodyKind::Free(_) => {}
+                    BodyKind::Fixed => self.momentum.fixed.add(Momentum::at(c.point, impulse)),
+                    BodyKind::Scripted => {
+                        self.energy.scripted += impulse.dot(before[k]);
+                        self.momentum.scripted.add(Momentum::at(c.point, impulse));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Time up to which the motion on a piece is booked, s; `None` if no account is open.
+    pub(crate) fn since(&self, piece: &Piece) -> Option<f64> {
+        self.open.map(|open| piece.start().max(open))
+    }
+
+    /// Books that a free body was stopped.
+    pub(crate) fn stopped(&mut self, before: &RigidState, after: &RigidState) {
+        if self.open.is_some() {
+            self.energy.sleep += after.kinetic_energy() - before.kinetic_energy();
+            self.momentum.sleep.add(Momentum::of(after).minus(Momentum::of(before)));
+        }
+    }
+
+    /// Books a change of velocity by the user.
+    pub(crate) fn pushed(&mut self, before: &RigidState, after: &RigidState) {
+        if self.open.is_some() {
+            self.energy.outside += after.kinetic_energy() - before.kinetic_energy();
+            self.momentum.outside.add(Momentum::of(after).minus(Momentum::of(before)));
+        }
+    }
+}
+
+impl World {
+    fn whole_momentum(&self) -> Momentum {
+        let mut sum = Momentum::default();
+        self.bodies().for_each(|(_, b)| sum.add(Momentum::of(&b.now)));
+        sum
+    }
+
+    /// Opens the account of an advance: for steppers.
+    pub fn open_account(&mut self) {
+        let (energy, momentum) = (self.kinetic_energy(), self.whole_momentum());
+        self.account = Account {
+            open: Some(self.time()),
+            energy: EnergyAccount { start: energy, end: energy, ..EnergyAccount::default() },
+            momentum: MomentumAccount { start: momentum, end: momentum, ..MomentumAccount::default() },
+        };
+    }
+
+    /// Closes it at the world's present time, when all states are of that time: for steppers.
+    pub fn close_account(&mut self) -> (EnergyAccount, MomentumAccount) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for cluster in 0..self.clusters.len() {
+            self.book_cluster(cluster, self.time(), &mut scratch);
+        }
+        self.scratch = scratch;
+        let mut account = self.account;
+        let (gravity, time) = (self.gravity(), self.time());
+        self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
+        account.energy.end = self.kinetic_energy();
+        account.momentum.end = self.whole_momentum();
+        self.account = Account::default();
+        (account.energy, account.momentum)
+    }
+
+    /// Books what forces did to a free body in the open account: their work (J), and their impulse (N·s) and moment (N·m·s) about its centre of mass
+    /// at `center` (m): for steppers.
+    pub fn book_force(&mut self, work: f64, center: DVec3, impulse: DVec3, moment: DVec3) {
+        if self.account.open.is_some() {
+            self.account.energy.forces += work;
+            let mut both = Momentum::at(center, impulse);
+            both.angular += moment;
+            self.account.momentum.forces.add(both);
+        }
+    }
+
+    /// Books impulses between two bodies in the open account, given the states before them: for steppers.
+    pub fn book_collisions(&mut self, before: &[RigidState; 2], collisions: &[Collision]) {
+        self.account.collisions(*before, collisions);
+    }
+}
+
+trait ApplyIfFree {
+    fn apply_impulse_if_free(&mut self, point: DVec3, impulse: DVec3);
+}
+
+impl ApplyIfFree for RigidState {
+    /// Spares bodies that are not free the multiplication by zero.
+    #[inline]
+    fn apply_impulse_if_free(&mut self, point: DVec3, impulse: DVec3) {
+        if matches!(self.kind(), BodyKind::Free(_)) {
+            self.apply_impulse(point, impulse);
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! Bodies of a world, and how they are made.
+
+use crate::{
+    collider::{Collider, ColliderBuilder, Surface},
+    error::WorldError,
+    piece::{Extent, Piece},
+    script::Script,
+    solid::mass_of,
+};
+use rigid_impulse::{Body as RigidState, BodyError, BodyKind, Material, MaterialTable, PrincipalMass};
+use sim_math::{
+    Pose,
+    glam::{DQuat, DVec3},
+    mass::{self, MassProperties},
+    spatial::Motion,
+};
+use sim_traits::{BodyId, ColliderId, Shape};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Density of a shape that nobody gave one, kg/m³.
+pub const DEFAULT_DENSITY: f64 = 1000.0;
+/// Friction of a surface that nobody gave one.
+pub const DEFAULT_FRICTION: f64 = 0.5;
+/// Restitution of a surface that nobody gave one.
+pub const DEFAULT_RESTITUTION: f64 = 0.0;
+
+/// A body in a world. Its present state is that of the world's time; poses are of the frame the user modelled in.
+#[derive(Debug, Clone)]
+pub struct Body {
+    pub(crate) piece: Piece,
+    pub(crate) now: RigidState,
+    pub(crate) colliders: SmallVec<[ColliderId; 4]>,
+    /// Acceleration by constant forces, m/s².
+    pub(crate) pull: DVec3,
+    /// The bodies it is integrated with, if forces act that have no closed form.
+    pub(crate) cluster: Option<u32>,
+    /// Length of the next step of integration, s.
+    pub(crate) step_hint: Option<f64>,
+    pub(crate) tag: u64,
+    pub(crate) rest: Rest,
+}
+
+/// Whether a body takes part in motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Rest {
+    /// It moves.
+    #[default]
+    Awake,
+    /// Settled: it stays where it is until something touches or pushes it.
+    Asleep,
+    /// Its state stopped being finite: it stays at the last finite one until the user moves it.
+    Quarantined,
+}
+
+impl Rest {
+    #[cfg(feature = "serde")]
+    pub(crate) fn to_byte(self) -> u8 {
+        self as u8
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Awake, Self::Asleep, Self::Quarantined].get(usize::from(byte)).copied()
+    }
+}
+
+impl Body {
+    /// A body that moves under forces and impulses.
+    pub fn free() -> BodyBuilder {
+        BodyBuilder::new(Kind::Free)
+    }
+
+    /// A body that never moves: floors, walls, ramps.
+    pub fn fixed() -> BodyBuilder {
+        BodyBuilder::new(Kind::Fixed)
+    }
+
+    /// A body that follows a script: it pushes, and nothing pushes it.
+    pub fn scripted(script: impl Script + 'static) -> BodyBuilder {
+        BodyBuilder::new(Kind::Scripted(Arc::new(script)))
+    }
+
+    /// A body that follows a script that others may follow too.
+    pub fn scripted_by(script: Arc<dyn Script>) -> BodyBuilder {
+        BodyBuilder::new(Kind::Scripted(script))
+    }
+
+    /// Whether it is awake, asleep or quarantined.
+    #[inline]
+    #[must_use]
+    pub fn rest(&self) -> Rest {
+        self.rest
+    }
+
+    /// Free with its mass, fixed, or scripted.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self) -> &BodyKind {
+        self.now.kind()
+    }
+
+    /// True if forces and impulses move it.
+    #[inline]
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        matches!(self.kind(), BodyKind::Free(_))
+    }
+
+    /// True if it never moves.
+    #[inline]
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        matches!(self.kind(), BodyKind::Fixed)
+    }
+
+    /// Mass, kg; infinite if it is not free.
+    #[must_use]
+    pub fn mass(&self) -> f64 {
+        match self.kind() {
+            BodyKind::Free(m) => m.mass(),
+            BodyKind::Fixed | BodyKind::Scripted => f64::INFINITY,
+        }
+    }
+
+    /// Present position of the origin of the user's frame, world, m.
+    #[must_use]
+    pub fn position(&self) -> DVec3 {
+        self.user_pose().translation
+    }
+
+    /// Present pose of the user's frame.
+    #[must_use]
+    pub fn user_pose(&self) -> Pose {
+        self.now.user_pose()
+    }
+
+    /// Present position of the centre of mass, world, m.
+    #[inline]
+    #[must_use]
+    pub fn center(&self) -> DVec3 {
+        self.now.pose().translation
+    }
+
+    /// Present angular and linear velocity at the centre of mass, world axes, rad/s and m/s.
+    #[inline]
+    #[must_use]
+    pub fn velocity(&self) -> Motion {
+        self.now.velocity
+    }
+
+    /// Present velocity of the body point at a world point, m/s.
+    #[must_use]
+    pub fn velocity_at(&self, point: DVec3) -> DVec3 {
+        self.now.velocity_at(point)
+    }
+
+    /// Present state as the engine keeps it: centre of mass, principal axes.
+    #[inline]
+    #[must_use]
+    pub fn state(&self) -> &RigidState {
+        &self.now
+    }
+
+    /// The motion that the body is on.
+    #[inline]
+    #[must_use]
+    pub fn piece(&self) -> &Piece {
+        &self.piece
+    }
+
+    /// Its shapes, in the order in which they were given.
+    #[inline]
+    #[must_use]
+    pub fn colliders(&self) -> &[ColliderId] {
+        &self.colliders
+    }
+
+    /// A number that the user attached.
+    #[must_use]
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Acceleration of the centre of mass by constant forces, without gravity, m/s².
+    #[must_use]
+    pub fn pull(&self) -> DVec3 {
+        self.pull
+    }
+
+    /// True if forces that depend on the state, or torques, act on it.
+    #[must_use]
+    pub fn has_stateful_forces(&self) -> bool {
+        self.cluster.is_some()
+    }
+
+    /// The cluster of bodies that it is integrated with: for steppers.
+    #[inline]
+    #[must_use]
+    pub fn cluster(&self) -> Option<u32> {
+        self.cluster
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Free,
+    Fixed,
+    Scripted(Arc<dyn Script>),
+}
+
+/// A body to be added to a world.
+///
+/// ```
+/// use sim_math::glam::DVec3;
+/// use sim_traits::{HalfSpace, Sphere};
+/// use sim_world::{Body, World};
+///
+/// let mut world = World::new(DVec3::new(0.0, 0.0, -9.81))?;
+/// world.add(Body::fixed().shape(HalfSpace::up()))?;
+/// let ball = world.add(Body::free().shape(Sphere::new(0.1)?).density(7800.0).at([0.0, 0.0, 1.0]).restitution(0.8))?;
+/// assert!((world[ball].mass() - 32.67).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a body does nothing until it is added to a world"]
+pub struct BodyBuilder {
+    kind: Kind,
+    shapes: Vec<ColliderBuilder>,
+    pose: Pose,
+    velocity: Motion,
+    density: f64,
+    mass: Option<f64>,
+    properties: Option<MassProperties>,
+    friction: f64,
+    restitution: f64,
+    tag: u64,
+}
+
+impl BodyBuilder {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            shapes: Vec::new(),
+            pose: Pose::IDENTITY,
+            velocity: Motion::ZERO,
+            density: DEFAULT_DENSITY,
+            mass: None,
+            properties: None,
+            friction: DEFAULT_FRICTION,
+            restitution: DEFAULT_RESTITUTION,
+            tag: 0,
+        }
+    }
+
+    /// Adds a shape at the origin of the user's frame.
+    pub fn shape(self, shape: impl Into<Shape>) -> Self {
+        self.collider(ColliderBuilder::new(shape))
+    }
+
+    /// Adds a shape at a pose in the user's frame.
+    pub fn shape_at(self, shape: impl Into<Shape>, user_from_shape: Pose) -> Self {
+        self.collider(ColliderBuilder::new(shape).at(user_from_shape))
+    }
+
+    /// Adds a shape with surface, groups and the like of its own.
+    pub fn collider(mut self, collider: ColliderBuilder) -> Self {
+        self.shapes.push(collider);
+        self
+    }
+
+    /// Density of all shapes without one of their own, kg/m³. Default [`DEFAULT_DENSITY`].
+    pub fn density(mut self, density: f64) -> Self {
+        self.density = density;
+        self
+    }
+
+    /// Total mass, kg: the densities are then only relative.
+    pub fn mass(mut self, mass: f64) -> Self {
+        self.mass = Some(mass);
+        self
+    }
+
+    /// Mass, centre of mass and inertia in the user's frame, whatever the shapes.
+    pub fn mass_properties(mut self, properties: MassProperties) -> Self {
+        self.properties = Some(properties);
+        self
+    }
+
+    /// Position of the origin of the user's frame, m.
+    pub fn at(mut self, position: impl Into<DVec3>) -> Self {
+        self.pose.translation = position.into();
+        self
+    }
+
+    /// Orientation of the user's frame.
+    pub fn turned(mut self, rotation: DQuat) -> Self {
+        self.pose.rotation = rotation;
+        self
+    }
+
+    /// Pose of the user's frame in the world.
+    pub fn pose(mut self, world_from_user: Pose) -> Self {
+        self.pose = world_from_user;
+        self
+    }
+
+    /// Velocity of the centre of mass, m/s.
+    pub fn moving(mut self, linear: impl Into<DVec3>) -> Self {
+        self.velocity.linear = linear.into();
+        self
+    }
+
+    /// Angular velocity, world axes, rad/s.
+    pub fn spinning(mut self, angular: impl Into<DVec3>) -> Self {
+        self.velocity.angular = angular.into();
+        self
+    }
+
+    /// Friction of all shapes without one of their own. Default [`DEFAULT_FRICTION`].
+    pub fn friction(mut self, friction: f64) -> Self {
+        self.friction = friction;
+        self
+    }
+
+    /// Restitution of all shapes without one of their own. Default [`DEFAULT_RESTITUTION`].
+    pub fn restitution(mut self, restitution: f64) -> Self {
+        self.restitution = restitution;
+        self
+    }
+
+    /// A number for the user's own use.
+    pub fn tag(mut self, tag: u64) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    /// The body and its colliders, checked.
+    pub(crate) fn build(
+        self,
+        id: BodyId,
+        time: f64,
+        gravity: DVec3,
+        materials: &MaterialTable,
+    ) -> Result<(Body, Vec<Collider>), WorldError> {
+        let named = |source: BodyError| WorldError::Body { body: id, source };
+        let piece = match &self.kind {
+            Kind::Free => {
+                let (mass, user_from_body) = self.principal_mass(id, materials)?;
+                let mut state = RigidState::free(mass, self.pose)
+                    .and_then(|_| RigidState::free(mass, self.pose * user_from_body))
+                    .and_then(|s| s.with_user_frame(user_from_body))
+                    .map_err(named)?;
+                check_velocity(self.velocity).map_err(named)?;
+                state.velocity = self.velocity;
+                Piece::ballistic(time, state, gravity)
+            }
+            Kind::Fixed => Piece::still(RigidState::fixed(self.pose).map_err(named)?),
+            Kind::Scripted(script) => Piece::scripted(time, script.clone()).map_err(named)?,
+        };
+        let now = piece.at(time).map_err(named)?;
+        let body_from_user = now.pose().inverse_mul(&now.user_pose());
+        let is_free = matches!(self.kind, Kind::Free);
+        let mut colliders = Vec::with_capacity(self.shapes.len());
+        for (index, given) in self.shapes.into_iter().enumerate() {
+            RigidState::fixed(given.user_from_shape).map_err(named)?;
+            let shape = given.shape;
+            if is_free && !shape.bounding_radius().is_finite() {
+                return Err(WorldError::Unbounded { body: id, index, shape: shape.name() });
+            }
+            let surface = match given.material {
+                Some(material) => Surface::Named(material),
+                None => Surface::Own {
+                    friction: given.friction.unwrap_or(self.friction),
+                    restitution: given.restitution.unwrap_or(self.restitution),
+                },
+            };
+            check_surface(id, surface, materials)?;
+            let extent = Extent::new(&shape, body_from_user * given.user_from_shape);
+            let (groups, sensor) = (given.groups, given.sensor);
+            colliders.push(Collider { body: id, shape, extent, surface, groups, sensor });
+        }
+        let colliders_of = SmallVec::new();
+        let body = Body {
+            piece,
+            now,
+            colliders: colliders_of,
+            pull: DVec3::ZERO,
+            cluster: None,
+            step_hint: None,
+            tag: self.tag,
+            rest: Rest::Awake,
+        };
+        Ok((body, colliders))
+    }
+
+    /// Mass, and the pose of the body frame in the user's.
+    fn principal_mass(
+        &self,
+        id: BodyId,
+        materials: &MaterialTable,
+    ) -> Result<(PrincipalMass, Pose), WorldError> {
+        let named = |source: BodyError| WorldError::Body { body: id, source };
+        if let Some(properties) = &self.properties {
+            let given =
+                MassProperties::try_new(properties.mass, properties.center_of_mass, properties.inertia);
+            return PrincipalMass::of(&given.map_err(BodyError::from).map_err(named)?).map_err(named);
+        }
+        let mut parts: SmallVec<[MassProperties; 4]> = SmallVec::new();
+        for (index, given) in self.shapes.iter().enumerate().filter(|(_, s)| !s.sensor) {
+            let shape = given.shape.name();
+            let of_material = given.material.and_then(|m| materials.get(m)).map(|m| m.density);
+            let density = given.density.or(of_material).unwrap_or(self.density);
+            let part = mass_of(&given.shape, density)
+                .ok_or(WorldError::NoMass { body: id, index, shape })?
+                .map_err(|source| WorldError::Mass { body: id, index, shape, source })?;
+            parts.push(part.transformed(&given.user_from_shape));
+        }
+        if parts.is_empty() {
+            return Err(WorldError::Massless { body: id });
+        }
+        let mut total = mass::combine(&parts).map_err(BodyError::from).map_err(named)?;
+        if let Some(mass) = self.mass {
+            total = total.with_mass(mass).map_err(BodyError::from).map_err(named)?;
+        }
+        PrincipalMass::of(&total).map_err(named)
+    }
+}
+
+pub(crate) fn check_velocity(velocity: Motion) -> Result<(), BodyError> {
+    match velocity.to_array().into_iter().find(|x| !x.is_finite()) {
+        Some(value) => Err(BodyError::NonFinite { what: "velocity", value }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_surface(
+    id: BodyId,
+    surface: Surface,
+    materials: &MaterialTable,
+) -> Result<(), WorldError> {
+    match surface {
+        // The density is not of interest here.
+        Surface::Own { friction, restitution } => Material::new(friction, restitution, DEFAULT_DENSITY)
+            .map(|_| ())
+            .map_err(|source| WorldError::Body { body: id, source }),
+        Surface::Named(material) if materials.get(material).is_some() => Ok(()),
+        Surface::Named(material) => Err(WorldError::UnknownMaterial { body: id, material }),
+    }
+}

@@ -1,0 +1,122 @@
+//! What can be wrong with a world and its contents.
+
+use rigid_impulse::{BodyError, MaterialId};
+use sim_math::{glam::DVec3, mass::MassError};
+use sim_traits::{BodyId, ColliderId};
+use thiserror::Error;
+
+/// Input that a world refuses; the world is then what it was before the call.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// A body that was removed, or never was.
+    #[error("{id} does not exist")]
+    UnknownBody {
+        /// Which body.
+        id: BodyId,
+    },
+    /// A collider that was removed, or never was.
+    #[error("{id} does not exist")]
+    UnknownCollider {
+        /// Which collider.
+        id: ColliderId,
+    },
+    /// A force that was removed, or never was.
+    #[error("force {id} does not exist")]
+    UnknownForce {
+        /// Its number.
+        id: u32,
+    },
+    /// A controller that was removed, or never was, or is acting at the moment.
+    #[error("controller {id} does not exist, or is acting")]
+    UnknownController {
+        /// Its number.
+        id: u32,
+    },
+    /// A controller has no number of that name.
+    #[error("controller {id} has no {what:?}")]
+    UnknownSetting {
+        /// Its number.
+        id: u32,
+        /// The name.
+        what: &'static str,
+    },
+    /// A number of the world itself is NaN or infinite.
+    #[error("world: {what} is not finite: {value}")]
+    NonFinite {
+        /// Which quantity.
+        what: &'static str,
+        /// Its value.
+        value: DVec3,
+    },
+    /// A number that must be positive and finite is not.
+    #[error("world: {what} must be positive and finite, got {value}")]
+    NotPositive {
+        /// Which quantity.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A quantity of a body cannot be.
+    #[error("{body}: {source}")]
+    Body {
+        /// Which body: for one that is being added, the id that it would have got.
+        body: BodyId,
+        /// What is wrong.
+        source: BodyError,
+    },
+    /// A shape of a body has no mass that could be computed.
+    #[error("{body}, shape {index} ({shape}): {source}")]
+    Mass {
+        /// Which body.
+        body: BodyId,
+        /// Position among the body's shapes.
+        index: usize,
+        /// Kind of shape.
+        shape: &'static str,
+        /// What is wrong.
+        source: MassError,
+    },
+    /// A free body whose mass follows neither from its shapes nor from the user.
+    #[error("{body}: no mass: shape {index} ({shape}) is not a solid of known mass; give mass properties")]
+    NoMass {
+        /// Which body.
+        body: BodyId,
+        /// Position among the body's shapes.
+        index: usize,
+        /// Kind of shape.
+        shape: &'static str,
+    },
+    /// A free body without shapes and without mass.
+    #[error("{body}: no mass: it has neither shapes nor mass properties")]
+    Massless {
+        /// Which body.
+        body: BodyId,
+    },
+    /// An operation for free bodies on another kind.
+    #[error("{body} is not free: {what}")]
+    NotFree {
+        /// Which body.
+        body: BodyId,
+        /// What was asked.
+        what: &'static str,
+    },
+    /// A body that only a fixed or scripted body can be made of.
+    #[error("{body}, shape {index}: a {shape} has no bounds, and only a fixed or scripted body can have it")]
+    Unbounded {
+        /// Which body.
+        body: BodyId,
+        /// Position among the body's shapes.
+        index: usize,
+        /// Kind of shape.
+        shape: &'static str,
+    },
+    /// A material that the world's table does not have.
+    #[error("{body}: material {id} does not exist", id = .material.0)]
+    UnknownMaterial {
+        /// Which body.
+        body: BodyId,
+        /// Which material.
+        material: MaterialId,
+    },
+}

@@ -1,0 +1,93 @@
+//! State of a simulated world: bodies, colliders, scripts, forces, events; and the [`Stepper`] trait of what moves it on.
+//!
+//! ```
+//! use sim_math::glam::DVec3;
+//! use sim_traits::{HalfSpace, Sphere};
+//! use sim_world::{Body, World};
+//!
+//! let mut world = World::builder().gravity([0.0, 0.0, -9.81]).build()?;
+//! world.add(Body::fixed().shape(HalfSpace::up()))?;
+//! let ball = world.add(Body::free().shape(Sphere::new(0.1)?).density(7800.0).at([0.0, 0.0, 1.0]))?;
+//! assert_eq!(world[ball].position(), DVec3::new(0.0, 0.0, 1.0));
+//!
+//! // Without a stepper there are no contacts, but every motion has a closed form.
+//! world.set_time(0.1)?;
+//! assert!((world[ball].position().z - (1.0 - 0.5 * 9.81 * 0.01)).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | bodies, colliders, time, gravity, changes | [`World`], [`Body`], [`Collider`] |
+//! | motion between events | [`Piece`], [`Law`] |
+//! | prescribed motion | [`Script`], [`Screw`] |
+//! | forces | [`ForceGenerator`], [`ForceField`] |
+//! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`] |
+//! | what happened | [`Event`], [`EnergyAccount`], [`MomentumAccount`] |
+//! | questions | [`QueryIndex`] |
+//! | saving and going on elsewhere | [`World::snapshot`], [`World::restore`], [`World::digest`] |
+//! | moving on in time | [`Stepper`], [`StepReport`], [`StepError`] |
+//!
+//! Use it through `sim-core`, which adds a stepper; or alone, to describe a world to a stepper of your own.
+//!
+//! # Conventions
+//!
+//! SI units. The user's frame of a body is the one its shapes were given in; inside, bodies are kept at the centre of mass
+//! with principal axes. The repository's `docs/conventions.md` has all conventions on one page.
+//!
+//! # Features
+//!
+//! | feature | default | effect |
+//! |---|---|---|
+//! | `std` | yes | reserved: the crate always links `std` today |
+//! | `serde` | no | snapshots ([`World::snapshot`]) |
+//! | `libm` | no | the same bits on every target |
+//!
+//! # What it does not do
+//!
+//! It finds no contacts and handles none: that is a stepper's business.
+
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
+
+mod account;
+mod body;
+mod collider;
+mod control;
+mod dense;
+mod digest;
+mod error;
+mod events;
+mod force;
+mod interpolate;
+mod measure;
+mod piece;
+mod query;
+mod script;
+mod slots;
+pub mod snapshot;
+mod solid;
+mod stability;
+mod stepper;
+mod world;
+
+pub use account::{EnergyAccount, Momentum, MomentumAccount};
+pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
+pub use collider::{Collider, ColliderBuilder, Groups, Surface};
+pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};
+pub use dense::Dense;
+pub use error::WorldError;
+pub use events::{Collision, Contact, Event, EventKind, Listing, Timer, TimerId};
+pub use force::{Anchor, Field, ForceField, ForceGenerator, ForceId};
+pub use interpolate::PoseHistory;
+pub use piece::{Extent, Law, Piece};
+pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast};
+pub use script::{Limits, Screw, Script, ScriptRecord};
+pub use snapshot::{Registry, SnapshotError};
+pub use solid::mass_of;
+pub use stability::Stability;
+pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
+pub use world::{Change, World, WorldBuilder};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

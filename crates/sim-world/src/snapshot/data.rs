@@ -1,0 +1,431 @@
+//! A world as plain data, and the checks on the way back.
+
+use super::{Registry, SnapshotError};
+use crate::{
+    account::Account,
+    body::{Body, Rest, check_surface, check_velocity},
+    collider::{Collider, Groups, Surface},
+    control::{Control, Controller, OpenLoop, Pid, Quantity},
+    dense::Dense,
+    error::WorldError,
+    events::{Listing, Timer},
+    force::{Field, ForceGenerator, ForceId, cluster},
+    piece::{Extent, Law, Piece},
+    script::{Script, ScriptRecord},
+    slots::Slots,
+    world::{Change, World},
+};
+use collision_narrowphase::{Polyhedron, as_polyhedron};
+use rigid_impulse::{Body as RigidState, BodyError, BodyKind, MaterialTable, PrincipalMass};
+use serde::{Deserialize, Serialize};
+use sim_math::{Pose, glam::DVec3};
+use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
+use std::sync::Arc;
+
+/// What a slot holds: the generation of its name, and its tenant.
+type SlotData<T> = (u32, Option<T>);
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WorldData {
+    time: f64,
+    gravity: DVec3,
+    materials: MaterialTable,
+    listing: Listing,
+    revision: u64,
+    bodies: Vec<SlotData<BodyData>>,
+    free_bodies: Vec<u32>,
+    colliders: Vec<SlotData<ColliderData>>,
+    free_colliders: Vec<u32>,
+    forces: Vec<Option<ForceData>>,
+    timers: Vec<Option<Timer>>,
+    controllers: Vec<Option<ControlData>>,
+    changes: Vec<Change>,
+    ignored: Vec<[BodyId; 2]>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct BodyData {
+    start: f64,
+    state: RigidState,
+    law: LawData,
+    now: RigidState,
+    colliders: Vec<ColliderId>,
+    pull: DVec3,
+    step_hint: Option<f64>,
+    tag: u64,
+    rest: u8,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum LawData {
+    Still,
+    Ballistic { acceleration: DVec3, max_spin: f64 },
+    Integrated(Box<Dense>),
+    Scripted(ScriptRecord),
+    Registered(String),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ControlData {
+    kind: String,
+    timer: Timer,
+    enabled: bool,
+    saved: Vec<u8>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum ForceData {
+    Known(ForceGenerator),
+    Registered { body: BodyId, name: String },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ColliderData {
+    body: BodyId,
+    shape: ShapeData,
+    body_from_shape: Pose,
+    surface: Surface,
+    groups: Groups,
+    sensor: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum ShapeData {
+    Sphere { radius: f64 },
+    Capsule { radius: f64, half_height: f64 },
+    Cuboid { half_extents: DVec3 },
+    Cylinder { radius: f64, half_height: f64 },
+    HalfSpace { normal: DVec3 },
+    Polyhedron { points: Vec<DVec3>, faces: Vec<Vec<u32>> },
+    Registered(String),
+}
+
+const fn damaged(what: &'static str) -> SnapshotError {
+    SnapshotError::Damaged { what }
+}
+
+impl ShapeData {
+    fn of(shape: &Shape, body: BodyId, registry: &Registry) -> Result<Self, SnapshotError> {
+        Ok(match shape {
+            Shape::Sphere(s) => Self::Sphere { radius: s.radius() },
+            Shape::Capsule(c) => Self::Capsule { radius: c.radius(), half_height: c.half_height() },
+            Shape::Cuboid(c) => Self::Cuboid { half_extents: c.half_extents() },
+            Shape::Cylinder(c) => Self::Cylinder { radius: c.radius(), half_height: c.half_height() },
+            Shape::HalfSpace(h) => Self::HalfSpace { normal: h.normal() },
+            other => {
+                if let Some(name) = registry.name_of_shape(other) {
+                    return Ok(Self::Registered(name.to_owned()));
+                }
+                // A polyhedron is saved by its faces only if they give the very same one back.
+                let polyhedron = as_polyhedron(other).and_then(|p| {
+                    let (points, faces) = p.to_faces();
+                    let again = Polyhedron::from_faces(&points, &faces).ok()?;
+                    (again == *p).then_some(Self::Polyhedron { points, faces })
+                });
+                let name = other.name().to_owned();
+                polyhedron.ok_or(SnapshotError::Unregistered { body, what: "shape", name })?
+            }
+        })
+    }
+
+    fn shape(self, body: BodyId, registry: &Registry) -> Result<Shape, SnapshotError> {
+        let bad = |_| damaged("a shape that cannot be");
+        Ok(match self {
+            Self::Sphere { radius } => Sphere::new(radius).map_err(bad)?.into(),
+            Self::Capsule { radius, half_height } => Capsule::new(radius, half_height).map_err(bad)?.into(),
+            Self::Cuboid { half_extents } => Cuboid::new(half_extents).map_err(bad)?.into(),
+            Self::Cylinder { radius, half_height } => Cylinder::new(radius, half_height).map_err(bad)?.into(),
+            Self::HalfSpace { normal } => HalfSpace::from_unit(normal).map_err(bad)?.into(),
+            Self::Polyhedron { points, faces } => {
+                let polyhedron = Polyhedron::from_faces(&points, &faces)
+                    .map_err(|_| damaged("a polyhedron that cannot be"))?;
+                Shape::Convex(Arc::new(polyhedron))
+            }
+            Self::Registered(name) => match registry.shape_named(&name) {
+                Some(shape) => shape.clone(),
+                None => return Err(SnapshotError::Unregistered { body, what: "shape", name }),
+            },
+        })
+    }
+}
+
+impl WorldData {
+    pub(super) fn of(world: &World, registry: &Registry) -> Result<Self, SnapshotError> {
+        let mut bodies = Vec::new();
+        for (slot, (generation, body)) in world.bodies.raw().enumerate() {
+            let id = BodyId::new(slot as u32, generation);
+            bodies.push((generation, body.map(|b| body_data(b, id, registry)).transpose()?));
+        }
+        let forces: Result<_, _> = world
+            .forces
+            .iter()
+            .map(|force| force.as_ref().map(|f| ForceData::of(f, registry)).transpose())
+            .collect();
+        let forces = forces?;
+        let mut colliders = Vec::new();
+        for (generation, collider) in world.colliders.raw() {
+            let data = collider.map(|c| -> Result<_, SnapshotError> {
+                Ok(ColliderData {
+                    body: c.body,
+                    shape: ShapeData::of(&c.shape, c.body, registry)?,
+                    body_from_shape: c.extent.body_from_shape,
+                    surface: c.surface,
+                    groups: c.groups,
+                    sensor: c.sensor,
+                })
+            });
+            colliders.push((generation, data.transpose()?));
+        }
+        Ok(Self {
+            time: world.time,
+            gravity: world.gravity,
+            materials: world.materials.clone(),
+            listing: world.listing,
+            revision: world.revision,
+            bodies,
+            free_bodies: world.bodies.free().to_vec(),
+            colliders,
+            free_colliders: world.colliders.free().to_vec(),
+            forces,
+            timers: world.timers.clone(),
+            controllers: world.controllers.iter().map(|c| c.as_ref().and_then(ControlData::of)).collect(),
+            changes: world.changes.clone(),
+            ignored: world.ignored.clone(),
+        })
+    }
+
+    pub(super) fn world(self, registry: &Registry) -> Result<World, SnapshotError> {
+        let mut world = World::new(self.gravity)?;
+        if !self.time.is_finite() {
+            return Err(damaged("time is not finite"));
+        }
+        if self.revision < self.changes.len() as u64 {
+            return Err(damaged("more changes than were ever made"));
+        }
+        world.time = self.time;
+        world.materials = self.materials;
+        world.listing = self.listing;
+        world.revision = self.revision;
+        world.changes = self.changes;
+        world.account = Account::default();
+        let mut bodies = Vec::with_capacity(self.bodies.len().min(1 << 16));
+        for (slot, (generation, data)) in self.bodies.into_iter().enumerate() {
+            let id = BodyId::new(slot as u32, generation);
+            bodies.push((generation, data.map(|d| d.body(id, registry)).transpose()?));
+        }
+        world.bodies = Slots::from_raw(bodies, self.free_bodies).ok_or(damaged("slots of bodies"))?;
+        let mut colliders = Vec::with_capacity(self.colliders.len().min(1 << 16));
+        for (generation, data) in self.colliders {
+            colliders.push((generation, data.map(|d| d.collider(&world, registry)).transpose()?));
+        }
+        world.colliders =
+            Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
+        check_owners(&world)?;
+        for data in self.forces {
+            let force = data.map(|d| d.force(registry)).transpose()?;
+            for id in force.iter().flat_map(ForceGenerator::bodies) {
+                world.body(id)?;
+            }
+            if let Some(id) = force.as_ref().and_then(|f| f.bodies().next()) {
+                let named = |source| WorldError::Body { body: id, source };
+                force.iter().try_for_each(ForceGenerator::validate).map_err(named)?;
+            }
+            world.forces.push(force);
+        }
+        world.clusters = cluster::find(&mut world.bodies, &world.forces);
+        let integrated = |b: &Body| matches!(b.piece.law(), Law::Integrated(_));
+        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none()) {
+            return Err(damaged("a motion under forces that are not there"));
+        }
+        for data in self.controllers {
+            world.controllers.push(data.map(|d| d.control(registry)).transpose()?);
+        }
+        let of_controllers = world.controllers.iter().flatten().map(|c| &c.timer);
+        for timer in self.timers.iter().flatten().chain(of_controllers) {
+            if !(timer.first.is_finite() && timer.period > 0.0 && timer.period.is_finite()) {
+                return Err(damaged("a timer that cannot be"));
+            }
+        }
+        world.timers = self.timers;
+        if !self.ignored.is_sorted() {
+            return Err(damaged("pairs that ignore each other are not in order"));
+        }
+        world.ignored = self.ignored;
+        Ok(world)
+    }
+}
+
+/// Bodies and colliders name each other.
+fn check_owners(world: &World) -> Result<(), SnapshotError> {
+    for (id, collider) in world.colliders() {
+        if !world.get(collider.body).is_some_and(|b| b.colliders.contains(&id)) {
+            return Err(damaged("a collider that its body does not know"));
+        }
+    }
+    for (id, body) in world.bodies() {
+        for &collider in &body.colliders {
+            if world.collider(collider)?.body != id {
+                return Err(damaged("a body with a collider of another"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, SnapshotError> {
+    let law = match body.piece.law() {
+        Law::Still => LawData::Still,
+        Law::Ballistic { acceleration, max_spin } => {
+            LawData::Ballistic { acceleration: *acceleration, max_spin: *max_spin }
+        }
+        Law::Integrated(dense) => LawData::Integrated(Box::new(**dense)),
+        Law::Scripted { script, .. } => match (registry.name_of_script(script), script.record()) {
+            (Some(name), _) => LawData::Registered(name.to_owned()),
+            (None, Some(record)) => LawData::Scripted(record),
+            (None, None) => {
+                let name = format!("{script:?}");
+                return Err(SnapshotError::Unregistered { body: id, what: "script", name });
+            }
+        },
+    };
+    Ok(BodyData {
+        start: body.piece.start(),
+        state: *body.piece.state(),
+        law,
+        now: body.now,
+        colliders: body.colliders.to_vec(),
+        pull: body.pull,
+        step_hint: body.step_hint,
+        tag: body.tag,
+        rest: body.rest.to_byte(),
+    })
+}
+
+/// A state that passed no constructor: checks what they would have.
+fn check_state(id: BodyId, state: &RigidState) -> Result<(), SnapshotError> {
+    let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
+    RigidState::fixed(*state.pose()).map_err(named)?;
+    RigidState::fixed(state.user_pose()).map_err(named)?;
+    check_velocity(state.velocity).map_err(named)?;
+    if let BodyKind::Free(mass) = state.kind() {
+        PrincipalMass::new(mass.mass(), mass.moments()).map_err(named)?;
+    }
+    Ok(())
+}
+
+impl BodyData {
+    fn body(self, id: BodyId, registry: &Registry) -> Result<Body, SnapshotError> {
+        check_state(id, &self.state)?;
+        check_state(id, &self.now)?;
+        let finite = |what, v: DVec3| match v.is_finite() {
+            true => Ok(()),
+            false => Err(SnapshotError::World(WorldError::NonFinite { what, value: v })),
+        };
+        finite("pull of a body", self.pull)?;
+        if self.step_hint.is_some_and(|h| !(h > 0.0 && h.is_finite())) {
+            return Err(damaged("a step of integration"));
+        }
+        finite("start of a piece", DVec3::splat(self.start))?;
+        let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
+        let scripted = |script: Arc<dyn Script>| {
+            if !matches!(self.state.kind(), BodyKind::Scripted) {
+                return Err(damaged("a script on a body of another kind"));
+            }
+            Piece::scripted(self.start, script).map_err(named)
+        };
+        let piece = match self.law {
+            LawData::Still => Piece::raw(self.start, self.state, Law::Still),
+            LawData::Ballistic { acceleration, max_spin } => {
+                finite("acceleration of a body", acceleration)?;
+                finite("largest spin of a body", DVec3::splat(max_spin))?;
+                Piece::raw(self.start, self.state, Law::Ballistic { acceleration, max_spin })
+            }
+            LawData::Integrated(dense) => {
+                check_state(id, dense.end())?;
+                if !(dense.length() > 0.0 && dense.numbers().all(f64::is_finite)) {
+                    return Err(damaged("a piece of motion under forces"));
+                }
+                Piece::raw(self.start, self.state, Law::Integrated(Arc::new(*dense)))
+            }
+            LawData::Scripted(ScriptRecord::Cycler(script)) => scripted(Arc::new(script))?,
+            LawData::Scripted(ScriptRecord::Shaker(script)) => scripted(Arc::new(script))?,
+            LawData::Scripted(ScriptRecord::Screw(script)) => scripted(Arc::new(script))?,
+            LawData::Registered(name) => match registry.script_named(&name) {
+                Some(script) => scripted(script.clone())?,
+                None => return Err(SnapshotError::Unregistered { body: id, what: "script", name }),
+            },
+        };
+        Ok(Body {
+            piece,
+            now: self.now,
+            colliders: self.colliders.into_iter().collect(),
+            pull: self.pull,
+            cluster: None,
+            step_hint: self.step_hint,
+            tag: self.tag,
+            rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
+        })
+    }
+}
+
+impl ControlData {
+    /// `None` for one that is acting: nobody saves from inside it.
+    fn of(control: &Control) -> Option<Self> {
+        let controller = control.controller.as_ref()?;
+        let (kind, saved) = (controller.kind().to_owned(), controller.save());
+        Some(Self { kind, timer: control.timer, enabled: control.enabled, saved })
+    }
+
+    fn control(self, registry: &Registry) -> Result<Control, SnapshotError> {
+        let nobody = BodyId::new(u32::MAX, u32::MAX);
+        let mut controller: Box<dyn Controller> = match self.kind.as_str() {
+            "pid" => Box::new(Pid::new(nobody, ForceId(u32::MAX), Quantity::Position(DVec3::ZERO), 1.0)),
+            "open loop" => Box::new(OpenLoop::new(nobody, ForceId(u32::MAX), Vec::new(), false)),
+            kind => registry
+                .controller_of(kind)
+                .ok_or_else(|| SnapshotError::UnknownKind { kind: kind.to_owned() })?,
+        };
+        controller.load(&self.saved)?;
+        Ok(Control { controller: Some(controller), timer: self.timer, enabled: self.enabled })
+    }
+}
+
+impl ForceData {
+    fn of(force: &ForceGenerator, registry: &Registry) -> Result<Self, SnapshotError> {
+        let ForceGenerator::Field { body, field } = force else { return Ok(Self::Known(force.clone())) };
+        match registry.name_of_field(&field.0) {
+            Some(name) => Ok(Self::Registered { body: *body, name: name.to_owned() }),
+            None => {
+                let name = format!("{field:?}");
+                Err(SnapshotError::Unregistered { body: *body, what: "force field", name })
+            }
+        }
+    }
+
+    fn force(self, registry: &Registry) -> Result<ForceGenerator, SnapshotError> {
+        match self {
+            Self::Known(force) => Ok(force),
+            Self::Registered { body, name } => match registry.field_named(&name) {
+                Some(field) => Ok(ForceGenerator::Field { body, field: Field(field.clone()) }),
+                None => Err(SnapshotError::Unregistered { body, what: "force field", name }),
+            },
+        }
+    }
+}
+
+impl ColliderData {
+    fn collider(self, world: &World, registry: &Registry) -> Result<Collider, SnapshotError> {
+        let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: self.body, source });
+        RigidState::fixed(self.body_from_shape).map_err(named)?;
+        let owner = world.body(self.body)?;
+        let (id, data) = (self.body, self.shape);
+        let shape = data.shape(id, registry)?;
+        if owner.is_free() && !shape.bounding_radius().is_finite() {
+            return Err(damaged("an unbounded shape on a free body"));
+        }
+        check_surface(self.body, self.surface, &world.materials)?;
+        let extent = Extent::new(&shape, self.body_from_shape);
+        let Self { body, surface, groups, sensor, .. } = self;
+        Ok(Collider { body, shape, extent, surface, groups, sensor })
+    }
+}

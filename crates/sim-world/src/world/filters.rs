@@ -1,0 +1,104 @@
+//! What meets what, and with which friction and restitution.
+
+use super::{Change, World};
+use crate::{
+    body::{Body, Rest},
+    collider::{Collider, Groups, Surface},
+    error::WorldError,
+};
+use rigid_impulse::SurfacePair;
+use sim_traits::{BodyId, ColliderId};
+
+impl World {
+    /// Friction and restitution of two colliders together.
+    #[must_use]
+    pub fn surface_pair(&self, a: &Collider, b: &Collider) -> SurfacePair {
+        let table = &self.materials;
+        if let (Surface::Named(x), Surface::Named(y)) = (a.surface, b.surface) {
+            if let Some(pair) = table.pair(x, y) {
+                return pair;
+            }
+        }
+        let numbers = |surface: Surface| match surface {
+            Surface::Own { friction, restitution } => (friction, restitution),
+            Surface::Named(id) => table.get(id).map_or((0.0, 0.0), |m| (m.friction, m.restitution)),
+        };
+        let ((f1, e1), (f2, e2)) = (numbers(a.surface), numbers(b.surface));
+        SurfacePair { friction: table.friction.apply(f1, f2), restitution: table.restitution.apply(e1, e2) }
+    }
+
+    /// True if two colliders can exert impulses on each other: of different bodies, at least one of them free, groups that
+    /// meet, and no sensor among them.
+    #[must_use]
+    pub fn may_collide(&self, a: &Collider, b: &Collider) -> bool {
+        let free = |id| self.bodies.get::<BodyId>(id).is_some_and(Body::is_free);
+        a.body != b.body
+            && !a.sensor
+            && !b.sensor
+            && a.groups.meets(b.groups)
+            && (free(a.body) || free(b.body))
+            && !self.ignores(a.body, b.body)
+            && !self.is_quarantined(a.body)
+            && !self.is_quarantined(b.body)
+    }
+
+    fn is_quarantined(&self, id: BodyId) -> bool {
+        self.bodies.get::<BodyId>(id).is_some_and(|b| b.rest == Rest::Quarantined)
+    }
+
+    /// True if two colliders are to be reported when they overlap: at least one is a sensor, of different bodies that are
+    /// not both fixed, with groups that meet.
+    #[must_use]
+    pub fn may_sense(&self, a: &Collider, b: &Collider) -> bool {
+        let fixed = |id| self.bodies.get::<BodyId>(id).is_none_or(Body::is_fixed);
+        a.body != b.body
+            && (a.sensor || b.sensor)
+            && a.groups.meets(b.groups)
+            && !(fixed(a.body) && fixed(b.body))
+            && !self.ignores(a.body, b.body)
+            && !self.is_quarantined(a.body)
+            && !self.is_quarantined(b.body)
+    }
+
+    /// Lets two bodies pass through each other, or collide again. Bodies that are inside each other when they are to
+    /// collide again are an overlap.
+    ///
+    /// # Errors
+    /// There is no such body.
+    pub fn ignore(&mut self, a: BodyId, b: BodyId, ignore: bool) -> Result<(), WorldError> {
+        self.body(a)?;
+        self.body(b)?;
+        let pair = sorted(a, b);
+        match (self.ignored.binary_search(&pair), ignore) {
+            (Err(place), true) => self.ignored.insert(place, pair),
+            (Ok(place), false) => {
+                self.ignored.remove(place);
+            }
+            _ => return Ok(()),
+        }
+        self.note(Change::Filtered(a));
+        Ok(())
+    }
+
+    /// True if two bodies pass through each other.
+    #[must_use]
+    pub fn ignores(&self, a: BodyId, b: BodyId) -> bool {
+        !self.ignored.is_empty() && self.ignored.binary_search(&sorted(a, b)).is_ok()
+    }
+
+    /// Changes groups and mask of a collider.
+    ///
+    /// # Errors
+    /// There is no such collider.
+    pub fn set_groups(&mut self, id: ColliderId, groups: Groups) -> Result<(), WorldError> {
+        let collider = self.colliders.get_mut(id).ok_or(WorldError::UnknownCollider { id })?;
+        collider.groups = groups;
+        let body = collider.body;
+        self.note(Change::Filtered(body));
+        Ok(())
+    }
+}
+
+fn sorted(a: BodyId, b: BodyId) -> [BodyId; 2] {
+    if a <= b { [a, b] } else { [b, a] }
+}

@@ -1,0 +1,416 @@
+//! The world: plain data that a stepper moves on.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `mod` | what there is, and changes by the user |
+//! | `controllers` | what acts at its own rate |
+//! | `filters` | what meets what |
+//! | `forces` | forces on bodies |
+//! | `timers` | timers, events, contacts |
+//! | `motion` | pieces, rest, time |
+
+mod controllers;
+mod filters;
+mod forces;
+mod motion;
+mod timers;
+
+use crate::{
+    account::Account,
+    body::{Body, BodyBuilder, Rest, check_velocity},
+    collider::Collider,
+    control::{Control, ControllerId},
+    error::WorldError,
+    events::{Contact, Event, Listing, Timer, TimerId},
+    force::{ForceGenerator, ForceId, ForceScratch, cluster::Cluster},
+    piece::{Law, Piece},
+    slots::Slots,
+};
+use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use sim_traits::{BodyId, ColliderId};
+use std::ops::Index;
+
+/// A change that the user made and a stepper must notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Change {
+    /// A body with its colliders came in.
+    Added(BodyId),
+    /// A collider went, with its body.
+    Removed(ColliderId),
+    /// A body was put elsewhere: it may overlap something.
+    Moved(BodyId),
+    /// A body got another velocity or acceleration.
+    Pushed(BodyId),
+    /// What a body meets is another set than before.
+    Filtered(BodyId),
+    /// A timer was set or stopped.
+    Timer(TimerId),
+    /// A controller was added or removed.
+    Controller(ControllerId),
+}
+
+/// Bodies, colliders, materials, forces, gravity and time. Cloning gives an independent world.
+///
+/// Bodies do not share a time inside: each is on a [`Piece`] that began at its last event. Everything that the user sees
+/// is of the world's time.
+#[derive(Debug, Clone)]
+pub struct World {
+    pub(crate) time: f64,
+    pub(crate) gravity: DVec3,
+    pub(crate) bodies: Slots<Body>,
+    pub(crate) colliders: Slots<Collider>,
+    /// Materials by name, and how coefficients of two surfaces combine.
+    pub(crate) materials: MaterialTable,
+    pub(crate) forces: Vec<Option<ForceGenerator>>,
+    /// Bodies that are integrated together: follows from the forces.
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) scratch: ForceScratch,
+    pub(crate) timers: Vec<Option<Timer>>,
+    pub(crate) controllers: Vec<Option<Control>>,
+    events: Vec<Event>,
+    /// Which collisions are listed in [`World::events`].
+    pub listing: Listing,
+    pub(crate) changes: Vec<Change>,
+    /// Number of changes ever made.
+    pub(crate) revision: u64,
+    /// Books of the advance under way.
+    pub(crate) account: Account,
+    /// Bodies that pass through each other, smaller slot first, sorted.
+    pub(crate) ignored: Vec<[BodyId; 2]>,
+    contacts: Vec<Contact>,
+}
+
+/// Settings of a world before it has bodies.
+#[derive(Debug, Clone, Default)]
+pub struct WorldBuilder {
+    gravity: DVec3,
+    materials: MaterialTable,
+    listing: Listing,
+}
+
+impl WorldBuilder {
+    /// Gravity, m/s². Default none.
+    #[must_use]
+    pub fn gravity(mut self, gravity: impl Into<DVec3>) -> Self {
+        self.gravity = gravity.into();
+        self
+    }
+
+    /// Named materials and rules of combination.
+    #[must_use]
+    pub fn materials(mut self, materials: MaterialTable) -> Self {
+        self.materials = materials;
+        self
+    }
+
+    /// Which collisions are listed.
+    #[must_use]
+    pub fn listing(mut self, listing: Listing) -> Self {
+        self.listing = listing;
+        self
+    }
+
+    /// The empty world at time 0.
+    ///
+    /// # Errors
+    /// Gravity is not finite.
+    pub fn build(self) -> Result<World, WorldError> {
+        let mut world = World::new(self.gravity)?;
+        world.materials = self.materials;
+        world.listing = self.listing;
+        Ok(world)
+    }
+}
+
+impl World {
+    /// An empty world at time 0 with gravity in m/s².
+    ///
+    /// # Errors
+    /// Gravity is not finite.
+    pub fn new(gravity: impl Into<DVec3>) -> Result<Self, WorldError> {
+        let gravity = gravity.into();
+        check_finite("gravity", gravity)?;
+        Ok(Self {
+            time: 0.0,
+            gravity,
+            bodies: Slots::default(),
+            colliders: Slots::default(),
+            materials: MaterialTable::default(),
+            forces: Vec::new(),
+            clusters: Vec::new(),
+            scratch: ForceScratch::default(),
+            timers: Vec::new(),
+            controllers: Vec::new(),
+            events: Vec::new(),
+            listing: Listing::default(),
+            changes: Vec::new(),
+            revision: 0,
+            account: Account::default(),
+            ignored: Vec::new(),
+            contacts: Vec::new(),
+        })
+    }
+
+    /// Settings one by one.
+    #[must_use]
+    pub fn builder() -> WorldBuilder {
+        WorldBuilder::default()
+    }
+
+    /// World time, s.
+    #[inline]
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Gravity, m/s².
+    #[inline]
+    #[must_use]
+    pub fn gravity(&self) -> DVec3 {
+        self.gravity
+    }
+
+    /// Named materials and rules of combination.
+    #[must_use]
+    pub fn materials(&self) -> &MaterialTable {
+        &self.materials
+    }
+
+    /// Named materials and rules of combination, to be changed: new values hold from the next collision on.
+    pub fn materials_mut(&mut self) -> &mut MaterialTable {
+        &mut self.materials
+    }
+
+    fn note(&mut self, change: Change) {
+        self.changes.push(change);
+        self.revision += 1;
+    }
+
+    // Bodies.
+
+    /// Adds a body at the world's time.
+    ///
+    /// # Errors
+    /// A number, mass, pose or material that cannot be, naming the id that the body would have got.
+    pub fn add(&mut self, body: BodyBuilder) -> Result<BodyId, WorldError> {
+        let id = self.bodies.next_id();
+        let (mut body, colliders) = body.build(id, self.time, self.gravity, &self.materials)?;
+        body.colliders = colliders.into_iter().map(|c| self.colliders.insert(c)).collect();
+        let id = self.bodies.insert(body);
+        self.note(Change::Added(id));
+        Ok(id)
+    }
+
+    /// Removes a body with its colliders and the forces on it.
+    ///
+    /// # Errors
+    /// There is no such body.
+    pub fn remove(&mut self, id: BodyId) -> Result<(), WorldError> {
+        self.body(id)?;
+        for k in 0..self.forces.len() {
+            if self.forces[k].as_ref().is_some_and(|f| f.bodies().any(|b| b == id)) {
+                self.remove_force(ForceId(k as u32));
+            }
+        }
+        let body = self.bodies.remove(id).ok_or(WorldError::UnknownBody { id })?;
+        self.ignored.retain(|pair| !pair.contains(&id));
+        for collider in body.colliders {
+            self.colliders.remove(collider);
+            self.note(Change::Removed(collider));
+        }
+        Ok(())
+    }
+
+    /// A body, if it is still there.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, id: BodyId) -> Option<&Body> {
+        self.bodies.get(id)
+    }
+
+    /// A body.
+    ///
+    /// # Errors
+    /// There is no such body.
+    pub fn body(&self, id: BodyId) -> Result<&Body, WorldError> {
+        self.bodies.get(id).ok_or(WorldError::UnknownBody { id })
+    }
+
+    /// All bodies in the order of their slots.
+    pub fn bodies(&self) -> impl Iterator<Item = (BodyId, &Body)> {
+        self.bodies.iter()
+    }
+
+    /// Number of bodies.
+    #[must_use]
+    pub fn body_count(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// A collider.
+    ///
+    /// # Errors
+    /// There is no such collider.
+    pub fn collider(&self, id: ColliderId) -> Result<&Collider, WorldError> {
+        self.colliders.get(id).ok_or(WorldError::UnknownCollider { id })
+    }
+
+    /// All colliders in the order of their slots.
+    pub fn colliders(&self) -> impl Iterator<Item = (ColliderId, &Collider)> {
+        self.colliders.iter()
+    }
+
+    fn body_mut(&mut self, id: BodyId) -> Result<&mut Body, WorldError> {
+        self.bodies.get_mut(id).ok_or(WorldError::UnknownBody { id })
+    }
+
+    /// Puts the user's frame of a free or fixed body elsewhere at once, velocities unchanged.
+    ///
+    /// # Errors
+    /// No such body, a scripted one, or a pose that cannot be.
+    pub fn teleport(&mut self, id: BodyId, world_from_user: Pose) -> Result<(), WorldError> {
+        let body = self.body_mut(id)?;
+        if matches!(body.piece.law(), Law::Scripted { .. }) {
+            return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
+        }
+        let named = |source: BodyError| WorldError::Body { body: id, source };
+        RigidState::fixed(world_from_user).map_err(named)?;
+        let user_from_body = body.now.user_pose().inverse_mul(body.now.pose());
+        let mut state = body.now;
+        state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
+        self.restart(id, state)?;
+        self.note(Change::Moved(id));
+        Ok(())
+    }
+
+    /// Gives a free body another velocity: at the centre of mass, world axes, rad/s and m/s.
+    ///
+    /// # Errors
+    /// No such body, one that is not free, or a velocity that is not finite.
+    pub fn set_velocity(&mut self, id: BodyId, velocity: Motion) -> Result<(), WorldError> {
+        check_velocity(velocity).map_err(|source| WorldError::Body { body: id, source })?;
+        let body = self.body_mut(id)?;
+        if !body.is_free() {
+            return Err(WorldError::NotFree { body: id, what: "its velocity cannot be set" });
+        }
+        let mut state = body.now;
+        state.velocity = velocity;
+        self.restart(id, state)?;
+        self.note(Change::Pushed(id));
+        Ok(())
+    }
+
+    /// Applies an impulse (N·s, world axes) at a world point of a free body.
+    ///
+    /// # Errors
+    /// As [`World::set_velocity`].
+    pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
+        let mut state = self.body(id)?.now;
+        state.apply_impulse(point, impulse);
+        self.set_velocity(id, state.velocity)
+    }
+
+    /// Changes gravity (m/s²) from the world's time on.
+    ///
+    /// # Errors
+    /// Gravity is not finite.
+    pub fn set_gravity(&mut self, gravity: impl Into<DVec3>) -> Result<(), WorldError> {
+        let gravity = gravity.into();
+        check_finite("gravity", gravity)?;
+        let free: Vec<BodyId> = self.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
+        self.with_cut(&free, |world| world.gravity = gravity)
+    }
+
+    /// Begins a new piece at the world's time.
+    fn restart(&mut self, id: BodyId, state: RigidState) -> Result<(), WorldError> {
+        let (time, gravity) = (self.time, self.gravity);
+        let body = self.body(id)?;
+        let before = body.now;
+        match body.cluster {
+            Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
+            None => {
+                let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
+                self.account.flight(body, gravity, time);
+                body.piece = if body.is_free() {
+                    Piece::ballistic(time, state, gravity + body.pull)
+                } else {
+                    Piece::still(state)
+                };
+            }
+        }
+        self.account.pushed(&before, &state);
+        if let Some(body) = self.bodies.get_mut(id) {
+            (body.rest, body.now) = (Rest::Awake, state);
+        }
+        Ok(())
+    }
+
+    // For steppers.
+
+    /// Changes by the user since [`World::forget_changes`], oldest first.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Number of changes ever made: a stepper that has seen another number, less [`World::changes`], starts afresh.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Called by a stepper that has taken notice of all changes.
+    pub fn forget_changes(&mut self) {
+        self.changes.clear();
+    }
+
+    /// Body in a slot, with its id.
+    #[inline]
+    #[must_use]
+    pub fn body_in_slot(&self, slot: u32) -> Option<(BodyId, &Body)> {
+        self.bodies.at(slot)
+    }
+
+    /// Collider in a slot, with its id.
+    #[inline]
+    #[must_use]
+    pub fn collider_in_slot(&self, slot: u32) -> Option<(ColliderId, &Collider)> {
+        self.colliders.at(slot)
+    }
+
+    /// Number of collider slots, empty ones included.
+    #[must_use]
+    pub fn collider_slots(&self) -> usize {
+        self.colliders.capacity()
+    }
+
+    /// Number of body slots, empty ones included.
+    #[must_use]
+    pub fn body_slots(&self) -> usize {
+        self.bodies.capacity()
+    }
+}
+
+/// The body with this id.
+///
+/// # Panics
+/// There is no such body; [`World::get`] asks first.
+impl Index<BodyId> for World {
+    type Output = Body;
+
+    #[allow(clippy::panic, reason = "indexing panics like that of every collection; `get` and `body` do not")]
+    fn index(&self, id: BodyId) -> &Body {
+        match self.bodies.get(id) {
+            Some(body) => body,
+            None => panic!("{id} does not exist"),
+        }
+    }
+}
+
+fn check_finite(what: &'static str, value: DVec3) -> Result<(), WorldError> {
+    if value.is_finite() { Ok(()) } else { Err(WorldError::NonFinite { what, value }) }
+}

@@ -1,0 +1,137 @@
+//! Pieces of motion, rest and time: for steppers.
+
+use super::World;
+use crate::{
+    body::Rest,
+    error::WorldError,
+    events::{Event, EventKind},
+    piece::Piece,
+};
+use rigid_impulse::{Body as RigidState, BodyError};
+use sim_math::spatial::Motion;
+use sim_traits::{BodyId, Executor, Serial};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+impl World {
+    /// Puts a body on another piece. The present state stays until [`World::set_time`].
+    #[inline]
+    pub fn set_piece(&mut self, id: BodyId, piece: Piece) {
+        if let Some(body) = self.bodies.get_mut(id) {
+            self.account.flight(body, self.gravity, piece.start());
+            body.piece = piece;
+        }
+    }
+
+    /// Begins a new piece of a free body at `time` (s), under gravity and its forces; bodies that are integrated with it get
+    /// new pieces too.
+    ///
+    /// # Errors
+    /// A motion under forces that is not finite, naming the body.
+    #[inline]
+    pub fn relaunch(&mut self, id: BodyId, time: f64, state: RigidState) -> Result<(), WorldError> {
+        let gravity = self.gravity;
+        if let Some(body) = self.bodies.get_mut(id) {
+            if let Some(cluster) = body.cluster {
+                return self.launch(cluster, time, Some((id, state)));
+            }
+            self.account.flight(body, gravity, time);
+            body.piece = Piece::ballistic(time, state, gravity + body.pull);
+        }
+        Ok(())
+    }
+
+    /// Lets a free body lie still from `time` (s) on, in the pose that it has then, until it is pushed or woken.
+    ///
+    /// # Errors
+    /// No such body, one that is not free, or a state that is not finite.
+    pub fn put_to_sleep(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
+        let (gravity, mut account) = (self.gravity, self.account);
+        let body = self.body_mut(id)?;
+        if !body.is_free() || body.cluster.is_some() {
+            let what = "only free bodies sleep, without forces that depend on the state";
+            return Err(WorldError::NotFree { body: id, what });
+        }
+        let before = body.piece.at(time).map_err(|source| WorldError::Body { body: id, source })?;
+        account.flight(body, gravity, time);
+        let mut state = before;
+        state.velocity = Motion::ZERO;
+        account.stopped(&before, &state);
+        body.piece = Piece::still(state);
+        body.now = state;
+        body.rest = Rest::Asleep;
+        self.account = account;
+        self.list(Event { time, kind: EventKind::FellAsleep { body: id } });
+        Ok(())
+    }
+
+    /// Wakes a sleeping body at `time` (s); false if it was not asleep. For steppers, which know its neighbours; a user
+    /// pushes instead.
+    pub fn wake(&mut self, id: BodyId, time: f64) -> bool {
+        let gravity = self.gravity;
+        let Some(body) = self.bodies.get_mut(id).filter(|b| b.rest == Rest::Asleep) else { return false };
+        body.rest = Rest::Awake;
+        body.piece = Piece::ballistic(time, *body.piece.state(), gravity + body.pull);
+        self.list(Event { time, kind: EventKind::WokeUp { body: id } });
+        true
+    }
+
+    /// Freezes a body whose state stops being finite at `time` (s), at the latest finite state that is known, without
+    /// contacts, until the user moves it: for steppers.
+    ///
+    /// # Errors
+    /// There is no such body.
+    pub fn quarantine(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
+        let mut account = self.account;
+        let body = self.body_mut(id)?;
+        let finite = |state: &RigidState| {
+            state.pose().is_finite() && state.velocity.to_array().iter().all(|x| x.is_finite())
+        };
+        // What the account knows of the body ends where its piece begins, or the advance.
+        let booked = account.since(&body.piece).and_then(|t| body.piece.at(t).ok()).filter(finite);
+        let last = body.piece.at(time).ok().filter(finite).or(booked);
+        let mut state =
+            last.unwrap_or(if finite(body.piece.state()) { *body.piece.state() } else { body.now });
+        state.velocity = Motion::ZERO;
+        account.stopped(&booked.unwrap_or(body.now), &state);
+        body.piece = Piece::still(state);
+        body.now = state;
+        body.rest = Rest::Quarantined;
+        self.account = account;
+        self.list(Event { time, kind: EventKind::Quarantined { body: id } });
+        Ok(())
+    }
+
+    /// Moves the world's time (s), and the present state of every body with it. Pieces are not touched: beyond the end of a
+    /// piece under forces the state is a guess, and a stepper gets there by [`World::continue_cluster`].
+    ///
+    /// # Errors
+    /// A state that is not finite, naming the first such body; it keeps the state that it had.
+    pub fn set_time(&mut self, time: f64) -> Result<(), WorldError> {
+        self.set_time_by(&Serial, time)
+    }
+
+    /// [`World::set_time`] on the threads of an executor.
+    ///
+    /// # Errors
+    /// As [`World::set_time`].
+    pub fn set_time_by(&mut self, executor: &dyn Executor, time: f64) -> Result<(), WorldError> {
+        self.time = time;
+        let failed = AtomicU32::new(u32::MAX);
+        self.bodies.for_each_mut(executor, &|slot, body| {
+            if !body.piece.is_still() {
+                match body.piece.at(time) {
+                    Ok(now) if now.pose().is_finite() && now.velocity.linear.is_finite() => body.now = now,
+                    _ => {
+                        failed.fetch_min(slot, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        if let Some((body, failed)) = self.bodies.at::<BodyId>(failed.into_inner()) {
+            failed.piece.at(time).map_err(|source| WorldError::Body { body, source })?;
+            let source = BodyError::NonFinite { what: "state", value: f64::INFINITY };
+            return Err(WorldError::Body { body, source });
+        }
+        Ok(())
+    }
+}
