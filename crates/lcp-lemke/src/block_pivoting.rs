@@ -23,8 +23,9 @@
 
 use crate::certificate::Certificate;
 use crate::dense::{Cholesky, Lu};
-use crate::kernels::{grow, listed_rows_times, max_abs};
+use crate::kernels::{SHORT, grow, listed_rows_times, max_abs, rows_times_plus};
 use crate::small::{SMALL, Small};
+use crate::tiny::{TINY, solve_tiny};
 use sim_traits::LcpProblem;
 
 /// Rounds without a new minimum of |F| before giving up.
@@ -38,7 +39,7 @@ pub(crate) enum Symmetry {
     /// It is not: LU.
     No,
     /// Not looked at: the last row of each active block tells (that of friction problems does). If it misleads,
-    /// the answer does not pass, and LU follows.
+    /// the answer does not pass, and LU follows. The smallest blocks go to LU at once.
     Unknown,
 }
 
@@ -70,15 +71,19 @@ pub(crate) struct Rounds {
 impl BlockPivoting {
     /// Makes room for problems of up to `n` unknowns.
     pub(crate) fn reserve(&mut self, n: usize) {
+        // The last to grow: if it is long enough, all are.
+        if self.active.len() > n {
+            return;
+        }
         self.cholesky.reserve(n);
         self.lu.reserve(n);
         // One more than there can be: the lists are written before they are known to grow.
-        grow(&mut self.active, n + 1);
         grow(&mut self.resting, n + 1);
         grow(&mut self.inside, n);
         grow(&mut self.part, n);
         grow(&mut self.w, n);
         self.exchanged.reserve(n.saturating_sub(self.exchanged.len()));
+        grow(&mut self.active, n + 1);
     }
 
     /// Iterates from the set of those i for which `start(i)`; `None` if it does not come to an answer that
@@ -114,7 +119,9 @@ impl BlockPivoting {
             };
             let infeasible = self.exchange(problem, m, z);
             if infeasible == 0 {
-                Self::slacks(&mut self.w, problem, &self.active[..m], z);
+                if n >= SHORT {
+                    listed_rows_times(&mut self.w, problem.m(), &self.active[..m], z, problem.q());
+                }
                 let certificate = Certificate::of_slacks(problem, z, &self.w[..n]);
                 if certificate.holds(tolerance) {
                     return Some(Rounds { rounds, interior: m == n, certificate });
@@ -151,11 +158,6 @@ impl BlockPivoting {
             rest += usize::from(!*inside);
         }
         let active = &self.active[..m];
-        let same = match symmetry {
-            Symmetry::Yes => true,
-            Symmetry::No => false,
-            Symmetry::Unknown => last_row_is_symmetric(problem, active),
-        };
         let gather = |a: usize, columns: &[u32], out: &mut [f64]| {
             let i = active[a] as usize;
             let row = problem.row(i);
@@ -165,11 +167,26 @@ impl BlockPivoting {
             out[columns.len()] = -problem.q()[i];
         };
         let part = &mut self.part[..m];
-        let regular = match (same, m <= SMALL) {
-            (true, true) => self.small.solve_definite(part, |a, out| gather(a, &active[a..], out)),
-            (true, false) => self.cholesky.solve_riding(part, |a, out| gather(a, &active[a..], out)),
-            (false, true) => self.small.solve(part, active, gather),
-            (false, false) => self.lu.solve_riding(part, |a, out| gather(a, active, out)),
+        let regular = if m <= TINY {
+            // So few rows are not worth a look at their symmetry.
+            let row = |a: usize, out: &mut [f64]| gather(a, active, out);
+            if symmetry == Symmetry::Yes {
+                solve_tiny::<true>(part, row)
+            } else {
+                solve_tiny::<false>(part, row)
+            }
+        } else {
+            let same = match symmetry {
+                Symmetry::Yes => true,
+                Symmetry::No => false,
+                Symmetry::Unknown => last_row_is_symmetric(problem, active),
+            };
+            match (same, m <= SMALL) {
+                (true, true) => self.small.solve_definite(part, |a, out| gather(a, &active[a..], out)),
+                (true, false) => self.cholesky.solve_riding(part, |a, out| gather(a, &active[a..], out)),
+                (false, true) => self.small.solve(part, active, gather),
+                (false, false) => self.lu.solve_riding(part, |a, out| gather(a, active, out)),
+            }
         };
         if !regular {
             return None;
@@ -184,15 +201,15 @@ impl BlockPivoting {
         Some(m)
     }
 
-    /// w of the unknowns in `list`.
-    fn slacks(w: &mut [f64], problem: &LcpProblem<'_>, list: &[u32], z: &[f64]) {
-        listed_rows_times(w, problem.m(), list, z, problem.q());
-    }
-
-    /// Exchanges all infeasible unknowns and returns how many there were.
+    /// Exchanges all infeasible unknowns and returns how many there were. Computes w of those at rest, and of all
+    /// where that is as quick.
     fn exchange(&mut self, problem: &LcpProblem<'_>, m: usize, z: &[f64]) -> usize {
         let n = z.len();
-        Self::slacks(&mut self.w, problem, &self.resting[..n - m], z);
+        if n < SHORT {
+            rows_times_plus(&mut self.w[..n], problem.m(), z, problem.q());
+        } else {
+            listed_rows_times(&mut self.w, problem.m(), &self.resting[..n - m], z, problem.q());
+        }
         let w_floor = -1e-13 * max_abs(problem.q());
         let mut worst = 0.0;
         self.exchanged.clear();
@@ -294,12 +311,18 @@ mod tests {
 
     #[test]
     fn a_misleading_last_row_is_found_out() {
-        let m = [2.0, 1.0, 0.0, -1.0, 2.0, 0.0, 0.0, 0.0, 1.0];
-        let problem = LcpProblem::new(&m, &[-1.0; 3]).unwrap();
-        let (mut method, mut z) = (BlockPivoting::default(), [0.0; 3]);
-        let found = method.run(&problem, Symmetry::Unknown, |_| true, 1e-10, &mut z).unwrap();
-        assert_eq!(found.rounds, 2);
-        let distance = z.iter().zip([0.2, 0.6, 1.0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(distance < 1e-15, "{z:?}");
+        for (n, rounds) in [(TINY, 1), (TINY + 1, 2)] {
+            let mut m = vec![0.0; n * n];
+            (0..n).for_each(|i| m[i * n + i] = 1.0);
+            (m[0], m[1], m[n], m[n + 1]) = (2.0, 1.0, -1.0, 2.0);
+            let q = vec![-1.0; n];
+            let problem = LcpProblem::new(&m, &q).unwrap();
+            let (mut method, mut z) = (BlockPivoting::default(), vec![0.0; n]);
+            let found = method.run(&problem, Symmetry::Unknown, |_| true, 1e-10, &mut z).unwrap();
+            assert_eq!(found.rounds, rounds);
+            let expected = [0.2, 0.6].into_iter().chain(std::iter::repeat(1.0));
+            let distance = z.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(distance < 1e-15, "{z:?}");
+        }
     }
 }

@@ -90,7 +90,7 @@ wide! { x.len();
 pub(crate) fn rows_times(out: &mut [f64], a: &[f64], stride: usize, x: &[f64]) {
     let n = x.len();
     // Plain loops: a closure would be a function of its own, made once.
-    if n < 32 {
+    if n < SHORT {
         for i in 0..out.len() {
             out[i] = short_dot(&a[i * stride..][..n], x);
         }
@@ -98,6 +98,18 @@ pub(crate) fn rows_times(out: &mut [f64], a: &[f64], stride: usize, x: &[f64]) {
         for i in 0..out.len() {
             out[i] = dot(&a[i * stride..][..n], x);
         }
+    }
+}
+}
+
+/// Rows of fewer numbers are multiplied by [`short_dot`].
+pub(crate) const SHORT: usize = 32;
+
+wide! { 2 * x.len();
+/// `out_i` = row i of the square `a` · x + `b_i` for all rows, which are shorter than [`SHORT`].
+pub(crate) fn rows_times_plus(out: &mut [f64], a: &[f64], x: &[f64], b: &[f64]) {
+    for ((out, row), b) in out.iter_mut().zip(a.chunks_exact(x.len().max(1))).zip(b) {
+        *out = b + short_dot(row, x);
     }
 }
 }
@@ -110,7 +122,7 @@ pub(crate) fn listed_rows_times(out: &mut [f64], a: &[f64], list: &[u32], x: &[f
     for &i in list {
         let i = i as usize;
         let row = &a[i * n..][..n];
-        out[i] = b[i] + if n < 32 { short_dot(row, x) } else { dot(row, x) };
+        out[i] = b[i] + if n < SHORT { short_dot(row, x) } else { dot(row, x) };
     }
 }
 }

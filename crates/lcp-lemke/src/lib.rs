@@ -45,6 +45,7 @@ mod projected_gauss_seidel;
 mod scaling;
 mod small;
 mod text;
+mod tiny;
 mod wide;
 
 #[cfg(any(test, feature = "testkit"))]
