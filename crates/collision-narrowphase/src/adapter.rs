@@ -35,7 +35,7 @@ pub struct BruteForce;
 /// compounds, meshes and height fields.
 #[must_use]
 pub fn default_chain() -> Chain {
-    Chain::new(vec![Box::new(Analytic), Box::new(VClip), Box::new(Gjk), Box::new(crate::Composite)])
+    Chain::new(vec![Box::new(crate::convex::Convex), Box::new(crate::Composite)])
 }
 
 /// The polyhedron inside a shape, if it is one.

@@ -12,7 +12,7 @@
 use crate::{
     adapter::flipped,
     compound::{self, Compound, Tree, visit_near},
-    convex,
+    convex::Convex,
     gjk::{Core, Cores},
     height_field::HeightField,
     mesh::TriMesh,
@@ -170,7 +170,7 @@ fn collect(
                 let ((s, from_s), (t, from_t)) = (p.piece(pieces[0]), q.piece(pieces[1]));
                 let s_from_t = from_s.inverse_mul(&(*a_from_b * from_t));
                 let first = out.len();
-                convex::manifolds(s, t, &s_from_t, margin, &mut PairCache::default(), out)?;
+                Convex.manifolds(s, t, &s_from_t, margin, &mut PairCache::default(), out)?;
                 for manifold in &mut out[first..] {
                     *manifold = moved_manifold(manifold, &from_s, pieces);
                 }
@@ -185,7 +185,7 @@ fn collect(
                 let (s, from_s) = p.piece(piece);
                 let first = out.len();
                 let s_from_b = from_s.inverse_mul(a_from_b);
-                convex::manifolds(s, &half_space, &s_from_b, margin, &mut PairCache::default(), out)?;
+                Convex.manifolds(s, &half_space, &s_from_b, margin, &mut PairCache::default(), out)?;
                 for manifold in &mut out[first..] {
                     *manifold = moved_manifold(manifold, &from_s, [piece, 0]);
                 }

@@ -4,7 +4,7 @@ use crate::{
     Composite,
     composite::{Kind, kind, moved},
     compound::{Tree, visit_near},
-    convex,
+    convex::Convex,
     mesh::bvh::longest_axis,
     surface::{Neighbour, Surface},
 };
@@ -92,7 +92,7 @@ fn trees(
     visit_near(p, q, a_from_b, reach, &mut |pieces| {
         let ((s, from_s), (t, from_t)) = (p.piece(pieces[0]), q.piece(pieces[1]));
         let s_from_t = from_s.inverse_mul(&(*a_from_b * from_t));
-        let found = convex::separation(s, t, &s_from_t, &mut PairCache::default())?;
+        let found = Convex.separation(s, t, &s_from_t, &mut PairCache::default())?;
         visit(&moved(&found, &from_s), &Part::Solid(s, from_s), &Part::Solid(t, from_t));
         Ok(())
     })
@@ -101,7 +101,7 @@ fn trees(
 fn half_space(p: Tree<'_>, plane: &Shape, a_from_b: &Pose, visit: Visit<'_>) -> Result<(), NarrowPhaseError> {
     for piece in 0..p.len() {
         let (s, from_s) = p.piece(piece);
-        let found = convex::separation(s, plane, &from_s.inverse_mul(a_from_b), &mut PairCache::default())?;
+        let found = Convex.separation(s, plane, &from_s.inverse_mul(a_from_b), &mut PairCache::default())?;
         visit(&moved(&found, &from_s), &Part::Solid(s, from_s), &Part::Unknown);
     }
     Ok(())

@@ -38,7 +38,10 @@ use super::{
     Motion,
     part::{Part, near_parts, radius_about},
 };
-use crate::{Composite, convex};
+use crate::{
+    Composite,
+    convex::{self, Convex},
+};
 use sim_math::glam::DVec3;
 use sim_traits::{NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape};
 use thiserror::Error;
@@ -171,7 +174,7 @@ fn distance_at(a: &Mover<'_>, b: &Mover<'_>, t: f64, cache: &mut PairCache) -> R
     Ok(if custom(a.shape) || custom(b.shape) {
         Composite.separation(a.shape, b.shape, &a_from_b, cache)?
     } else {
-        convex::separation(a.shape, b.shape, &a_from_b, cache)?
+        Convex.separation(a.shape, b.shape, &a_from_b, cache)?
     })
 }
 

@@ -30,13 +30,13 @@
 use super::{Compound, tree::Link};
 use crate::{
     adapter::as_polyhedron,
-    convex,
+    convex::Convex,
     gjk::{Core, Cores},
     relative::Frame,
     vclip::{intersects, vclip},
 };
 use sim_math::{Pose, glam::DVec3};
-use sim_traits::{FeatureId, NarrowPhaseError, PairCache, Separation, Shape};
+use sim_traits::{FeatureId, NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape};
 
 /// Each level of a tree halves the pieces, and a pair opens one node at a time.
 const STACK: usize = 64;
@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
     fn piece_distance(&self, [p, q]: [u32; 2]) -> Result<Separation, NarrowPhaseError> {
         let ((s, from_p), (t, from_q)) = (self.a.piece(p), self.b.piece(q));
         let p_from_q = from_p.inverse_mul(&(self.pose * from_q));
-        let found = convex::separation(s, t, &p_from_q, &mut PairCache::default())?;
+        let found = Convex.separation(s, t, &p_from_q, &mut PairCache::default())?;
         Ok(moved(&found, &from_p))
     }
 

@@ -27,6 +27,7 @@
 //! # Tested by
 //! `closest_point_beats_random_points_of_the_simplex`
 
+use super::clear::{Clear, clear};
 use crate::polyhedron::orient::orient;
 use sim_math::glam::DVec3;
 
@@ -87,7 +88,18 @@ impl Nearest {
 }
 
 /// Closest point to the origin of the hull of up to four points; `None` if a tetrahedron contains it.
+#[inline]
 pub(super) fn nearest(points: &[DVec3]) -> Option<Nearest> {
+    match clear(points) {
+        Clear::Point(v, weights) => Some(Nearest { v, squared: v.length_squared(), weights, slack: 0.0 }),
+        Clear::Inside => None,
+        Clear::No => careful(points),
+    }
+}
+
+/// The same by all faces, edges and corners.
+#[inline(never)]
+fn careful(points: &[DVec3]) -> Option<Nearest> {
     let n = points.len();
     if n == 4 && contains_origin(points) {
         return None;
@@ -188,6 +200,50 @@ fn contains_origin(p: &[DVec3]) -> bool {
 mod tests {
     use super::*;
     use sim_math::testkit::SplitMix64;
+
+    #[test]
+    fn what_is_clear_is_what_the_careful_search_finds() {
+        let mut random = SplitMix64(4);
+        let (mut decided, mut inside, mut total) = ([0; 4], 0, [0; 4]);
+        for round in 0..400_000 {
+            let n = 1 + round % 4;
+            let size = [1.0, 1.0, 1e-3, 1e-7][random.below(4)];
+            let far = [0.3, 1.5, 100.0][random.below(3)];
+            let shift = random.vec3(far);
+            let mut points: Vec<DVec3> = (0..n).map(|_| size * random.vec3(1.0) + shift).collect();
+            // Often a corner repeats, lies on a side or in the plane, or the origin does, up to a little.
+            let small = size * [0.0, 1e-16, 1e-12, 1e-7, 1e-3][random.below(5)];
+            let spoilt = match (random.below(6), n) {
+                (0, 2..) => points[0],
+                (1, 3..) => points[0].lerp(points[1], random.unit()),
+                (2, 4) => points[0] + (points[1] - points[0]) * random.unit() + (points[2] - points[0]) * 0.3,
+                (3, _) => DVec3::ZERO,
+                (4, 3..) => -points[0] - points[1],
+                _ => points[n - 1],
+            };
+            points[n - 1] = spoilt + random.vec3(1.0) * small;
+            total[n - 1] += 1;
+            let careful = careful(&points);
+            match clear(&points) {
+                Clear::No => continue,
+                Clear::Inside => {
+                    inside += 1;
+                    assert!(careful.is_none(), "{points:?}");
+                }
+                Clear::Point(v, weights) => {
+                    let found = careful.unwrap();
+                    let reach = points.iter().map(|p| p.length()).fold(0.0, f64::max);
+                    assert!((v - found.v).length() <= 1e-14 * reach, "{points:?} {v} {found:?}");
+                    let same = |k: usize| (weights[k] > 0.0) == (found.weights[k] > 0.0);
+                    assert!((0..n).all(same), "{points:?} {weights:?} {found:?}");
+                    let rebuilt: DVec3 = points.iter().zip(weights).map(|(p, w)| *p * w).sum();
+                    assert!((rebuilt - v).length() <= 1e-14 * reach, "{points:?} {rebuilt} {v}");
+                }
+            }
+            decided[n - 1] += 1;
+        }
+        assert!((0..4).all(|k| 10 * decided[k] > total[k]) && inside > 500, "{decided:?} {inside} {total:?}");
+    }
 
     #[test]
     fn closest_point_beats_random_points_of_the_simplex() {

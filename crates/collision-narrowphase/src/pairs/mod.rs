@@ -5,6 +5,7 @@ mod capsule_capsule;
 mod capsule_cuboid;
 pub mod cuboid_cuboid;
 mod cuboid_faces;
+mod cuboid_gap;
 pub mod frustum_frustum;
 mod half_space;
 mod sphere;
