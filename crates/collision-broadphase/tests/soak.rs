@@ -1,8 +1,14 @@
 //! Long random scripts: add, remove and move for a long time, compare with brute force now and then, and end with
-//! nothing left. `TUMBLESTONE_SOAK` multiplies the number of updates, 100 makes it a million of each kind with a thousand
-//! boxes; `TUMBLESTONE_SEED` draws other boxes.
+//! nothing left. `TUMBLESTONE_SOAK` multiplies the number of updates, 100 makes it a million for each structure with a
+//! thousand boxes or more; `TUMBLESTONE_SEED` draws other boxes.
+//!
+//! An update is one call of `update` with the boxes that moved, then `pair_changes`: nearly all boxes in one of eight,
+//! a tenth of them in the others, so that quiet and restless times alternate; before every fourth a box comes, and
+//! about as often one goes. The changes are replayed at every update: a pair that ends without having begun, or begins
+//! twice, is found there and then. The whole list is compared with brute force, and with the replay, at the sampled
+//! ones.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "helpers of tests; a soak says what it did")]
 
 use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune};
 use sim_math::{
@@ -24,6 +30,11 @@ fn updates() -> u64 {
     }
 }
 
+/// Updates from one comparison with brute force to the next, which takes as long as several updates.
+fn sample() -> u64 {
+    (updates() / 4000).max(50)
+}
+
 struct World {
     random: SplitMix64,
     live: Vec<(u32, ProxyKind, Aabb, DVec3)>,
@@ -34,7 +45,7 @@ struct World {
 impl World {
     fn new(n: usize, seed: u64) -> Self {
         let mut world =
-            Self { random: random(seed), live: Vec::new(), next: 0, side: 2.2 * (n as f64).cbrt_in_test() };
+            Self { random: random(seed), live: Vec::new(), next: 0, side: 1.2 * (n as f64).cbrt_in_test() };
         for _ in 0..n {
             world.add();
         }
@@ -51,11 +62,17 @@ impl World {
         (self.next - 1, kind, aabb)
     }
 
-    /// Moves most boxes, some of them by a jump; (ids, boxes).
-    fn step(&mut self) -> (Vec<ProxyId>, Vec<Aabb>) {
-        let (mut ids, mut boxes) = (Vec::new(), Vec::new());
-        for (id, kind, aabb, velocity) in &mut self.live {
-            if *kind == ProxyKind::Fixed || self.random.below(30) == 0 {
+    /// Moves boxes, some of them by a jump: nearly all that can in one update of eight, else a run of a tenth. Writes
+    /// ids and boxes.
+    fn step(&mut self, ids: &mut Vec<ProxyId>, boxes: &mut Vec<Aabb>) {
+        ids.clear();
+        boxes.clear();
+        let all = self.random.below(8) == 0;
+        let len = self.live.len();
+        let (first, count) = if all { (0, len) } else { (self.random.below(len.max(1)), len.div_ceil(10)) };
+        for at in first..(first + count).min(len) {
+            let (id, kind, aabb, velocity) = &mut self.live[at];
+            if *kind == ProxyKind::Fixed || (all && self.random.below(30) == 0) {
                 continue;
             }
             let center = aabb.center();
@@ -69,7 +86,6 @@ impl World {
             ids.push(ProxyId(*id));
             boxes.push(*aabb);
         }
-        (ids, boxes)
     }
 }
 
@@ -92,6 +108,8 @@ fn soak<B: BroadPhase>(mut broad: B, n: usize, updates: u64, sample: u64) -> B {
         brute.insert(ProxyId(id), kind, &aabb).unwrap();
     }
     let mut replayed = BTreeSet::new();
+    let (mut ids, mut boxes) = (Vec::new(), Vec::new());
+    let (mut moved, mut removed, mut changed, mut fewest) = (0, 0, 0, n);
     let (mut pairs, mut expected, mut changes) = (Vec::new(), Vec::new(), PairChanges::default());
     for update in 0..updates {
         if world.random.below(4) == 0 {
@@ -104,11 +122,15 @@ fn soak<B: BroadPhase>(mut broad: B, n: usize, updates: u64, sample: u64) -> B {
             let id = ProxyId(world.live.swap_remove(at).0);
             broad.remove(id).unwrap();
             brute.remove(id).unwrap();
+            removed += 1;
         }
-        let (ids, boxes) = world.step();
+        world.step(&mut ids, &mut boxes);
+        moved += ids.len();
+        fewest = fewest.min(world.live.len());
         broad.update(&ids, &boxes).unwrap();
         brute.update(&ids, &boxes).unwrap();
         broad.pair_changes(&mut changes);
+        changed += changes.begun.len() + changes.ended.len();
         assert!(changes.ended.iter().all(|p| replayed.remove(p)), "update {update}");
         assert!(changes.begun.iter().all(|&p: &Pair| replayed.insert(p)), "update {update}");
         if update % sample == 0 {
@@ -119,6 +141,14 @@ fn soak<B: BroadPhase>(mut broad: B, n: usize, updates: u64, sample: u64) -> B {
             assert!(replayed.iter().eq(&expected), "update {update}");
         }
     }
+    println!(
+        "{}: {updates} updates of at least {fewest} boxes, {moved} boxes moved, {} added, {removed} removed, \
+         {changed} changes, {} pairs at the end, {} comparisons",
+        std::any::type_name::<B>(),
+        world.next as usize - n,
+        replayed.len(),
+        updates.div_ceil(sample)
+    );
     for (id, ..) in world.live {
         broad.remove(ProxyId(id)).unwrap();
     }
@@ -131,30 +161,30 @@ fn soak<B: BroadPhase>(mut broad: B, n: usize, updates: u64, sample: u64) -> B {
 
 #[test]
 fn soak_column_sweep() {
-    let broad = soak(ColumnSweep::default(), 1000, updates(), 50);
+    let broad = soak(ColumnSweep::default(), 1000, updates(), sample());
     assert_eq!(broad.report().pairs, 0);
 }
 
 #[test]
 fn soak_coherent_hash() {
-    let broad = soak(CoherentHash::default(), 1000, updates(), 50);
+    let broad = soak(CoherentHash::default(), 1000, updates(), sample());
     let report = broad.report();
     assert_eq!((report.active_pairs, report.tiles, report.labels, report.all_over), (0, 0, 0, 0));
 }
 
 #[test]
 fn soak_plain_hash() {
-    soak(PlainHash::default(), 1000, updates(), 50);
+    soak(PlainHash::default(), 1000, updates(), sample());
 }
 
 #[test]
 fn soak_dynamic_tree() {
-    soak(DynamicTree::default(), 1000, updates(), 50);
+    soak(DynamicTree::default(), 1000, updates(), sample());
 }
 
 #[test]
 fn soak_sweep_and_prune() {
-    let broad = soak(SweepAndPrune::default(), 1000, updates(), 50);
+    let broad = soak(SweepAndPrune::default(), 1000, updates(), sample());
     assert_eq!(broad.report().pairs, 0);
 }
 

@@ -234,8 +234,13 @@ impl ColumnSweep {
     fn next_window(&self) -> u32 {
         let (records, pairs) = (self.store.records(), self.store.pairs().len());
         let calm = 16 * (records - pairs) <= pairs + self.proxies.len();
-        let (growth, most) = if calm { (4, 4 * self.params.max_window) } else { (2, self.params.max_window) };
-        let next = if self.ends < self.window { self.ends } else { growth * self.window };
+        let cut_short = self.ends < self.window;
+        let (next, most) = match (calm, cut_short) {
+            // A window that turned out too long has cost a few pairs found in vain, so the next may be longer still.
+            (true, _) => (4 * self.ends, 4 * self.params.max_window),
+            (false, true) => (self.ends, self.params.max_window),
+            (false, false) => (2 * self.window, self.params.max_window),
+        };
         next.clamp(1, most)
     }
 
