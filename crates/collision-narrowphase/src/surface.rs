@@ -150,13 +150,21 @@ impl<'a> Neighbour<'a> {
         &self.aabb
     }
 
-    /// Distance without depth: for the nearest of many. The guess is a direction towards the shape, or zero.
-    pub(crate) fn gap(&self, triangle: &[DVec3; 3], guess: DVec3) -> (Separation, bool) {
+    /// Distance without depth, for the nearest of many: one beyond `limit` is just found to be that. The guess is a
+    /// direction towards the shape, or zero.
+    pub(crate) fn gap(&self, triangle: &[DVec3; 3], guess: DVec3, limit: f64) -> (Separation, bool) {
         if let Some(radius) = self.sphere {
             let found = self.sphere_separation(radius, triangle);
             return (found, found.distance > 0.0);
         }
-        self.cores(triangle).gap(guess)
+        self.cores(triangle).gap_within(guess, limit)
+    }
+
+    /// How far the shape is above a triangle along a unit vector in the shape's frame: at most their distance.
+    fn gap_along(&self, [p, q, r]: &[DVec3; 3], normal: DVec3) -> f64 {
+        let n = self.frame.back(normal);
+        let top = n.dot(*p).max(n.dot(*q)).max(n.dot(*r)) + normal.dot(self.frame.translation);
+        normal.dot(self.core.lowest(normal)) - top
     }
 
     fn cores(&self, [p, q, r]: &[DVec3; 3]) -> Cores<'a> {
@@ -186,7 +194,13 @@ impl<'a> Neighbour<'a> {
         let mut best: Option<(Separation, u32)> = None;
         let mut overlap = false;
         surface.visit_nearest(&self.aabb, limit, &mut |id, triangle, limit| {
-            let (found, apart) = self.gap(triangle, DVec3::ZERO);
+            // The plane between the shape and the nearest triangle so far often leaves this one behind it.
+            if let Some((near, _)) = best
+                && self.gap_along(triangle, near.normal) > limit * (1.0 + 1e-9) + 1e-9 * self.size
+            {
+                return limit;
+            }
+            let (found, apart) = self.gap(triangle, DVec3::ZERO, limit);
             if !apart || found.distance <= 0.0 {
                 // Touching: depth is another matter.
                 overlap = true;
@@ -227,7 +241,7 @@ impl<'a> Neighbour<'a> {
     /// True if the shape touches a triangle or lies inside.
     pub(crate) fn touches(&self, surface: &impl Surface) -> bool {
         let found = surface.visit_box(&self.aabb, &mut |_, triangle| {
-            let (found, apart) = self.gap(triangle, DVec3::ZERO);
+            let (found, apart) = self.gap(triangle, DVec3::ZERO, 0.0);
             if apart && found.distance > 0.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         found.is_break() || surface.way_out(self.frame.point_back(self.middle)).is_some()
@@ -340,7 +354,7 @@ impl<'a> Neighbour<'a> {
         if along_n >= 0.0 && is_over(lowest, &corners, n) {
             return Ok(self.along(&contact, n, Some((along_n, lowest))));
         }
-        let (mut found, apart) = self.gap(triangle, n);
+        let (mut found, apart) = self.gap(triangle, n, margin);
         if apart && found.distance > margin {
             return Ok(None);
         }

@@ -59,6 +59,11 @@ impl<'a> Core<'a> {
         matches!(self.kind, Kind::Cylinder(..) | Kind::Map(_))
     }
 
+    /// Point of the shape (core and radius) farthest against a unit vector.
+    pub(crate) fn lowest(&self, normal: DVec3) -> DVec3 {
+        self.support(-normal) - self.radius * normal
+    }
+
     #[inline]
     fn support(&self, d: DVec3) -> DVec3 {
         match self.kind {
@@ -165,9 +170,15 @@ impl<'a> Cores<'a> {
 
     /// Distance of the shapes with witnesses, and whether the cores are apart; if not, the distance is no depth.
     pub(crate) fn gap(&self, guess: DVec3) -> (Separation, bool) {
+        self.gap_within(guess, f64::INFINITY)
+    }
+
+    /// The same for shapes that matter only up to `limit` metres apart: others are just found to be farther.
+    pub(crate) fn gap_within(&self, guess: DVec3, limit: f64) -> (Separation, bool) {
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
-        let (core, apart) = distance::closest(self, start, 1e-10 * self.size());
         let (ra, rb) = (self.a.radius, self.b.radius);
+        let reach = limit.max(0.0) + ra + rb;
+        let (core, apart) = distance::closest_within(self, start, 1e-10 * self.size(), reach);
         let found = Separation {
             distance: core.distance - ra - rb,
             normal: core.normal,
