@@ -1,7 +1,7 @@
 //! What GJK sees of a shape: a core with a support map, and a radius around it.
 
-use super::{distance, epa};
-use crate::{Polyhedron, relative::Frame, sharpen::sharpen};
+use super::{above_face::above_face, distance, epa};
+use crate::{Polyhedron, relative::Frame, shapes::Frustum, sharpen::sharpen};
 use sim_math::glam::DVec3;
 use sim_traits::{Separation, Shape, SupportMap};
 
@@ -11,6 +11,7 @@ enum Kind<'a> {
     Segment(f64),
     Cuboid(DVec3),
     Cylinder(f64, f64),
+    Frustum(&'a Frustum),
     Polyhedron(&'a Polyhedron),
     Triangle([DVec3; 3]),
     Map(&'a dyn SupportMap),
@@ -37,7 +38,10 @@ impl<'a> Core<'a> {
             Shape::Cylinder(c) => (Kind::Cylinder(c.radius(), c.half_height()), 0.0),
             Shape::Convex(s) => match s.as_any().downcast_ref::<Polyhedron>() {
                 Some(p) => (Kind::Polyhedron(p), 0.0),
-                None => (Kind::Map(s.as_ref()), s.core_radius()),
+                None => match s.as_any().downcast_ref::<Frustum>() {
+                    Some(f) => (Kind::Frustum(f), 0.0),
+                    None => (Kind::Map(s.as_ref()), s.core_radius()),
+                },
             },
             _ => return None,
         };
@@ -56,7 +60,7 @@ impl<'a> Core<'a> {
 
     /// Without corners whose directions could tell a normal.
     fn is_smooth(&self) -> bool {
-        matches!(self.kind, Kind::Cylinder(..) | Kind::Map(_))
+        matches!(self.kind, Kind::Cylinder(..) | Kind::Frustum(_) | Kind::Map(_))
     }
 
     /// Point of the shape (core and radius) farthest against a unit vector.
@@ -64,8 +68,28 @@ impl<'a> Core<'a> {
         self.support(-normal) - self.radius * normal
     }
 
+    /// The flat face that looks most along a direction, where that takes no search.
+    pub(super) fn face(&self, d: DVec3) -> Option<Flat> {
+        let disk = |radius: f64, h: f64| {
+            let normal = DVec3::new(0.0, 0.0, 1.0_f64.copysign(d.z));
+            Some(Flat { normal, offset: h, half: DVec3::ZERO, radius })
+        };
+        match self.kind {
+            Kind::Cuboid(half) => {
+                let axis = crate::mesh::bvh::longest_axis(d.abs());
+                let (mut normal, mut open) = (DVec3::ZERO, half);
+                normal[axis] = 1.0_f64.copysign(d[axis]);
+                open[axis] = f64::INFINITY;
+                Some(Flat { normal, offset: half[axis], half: open, radius: f64::INFINITY })
+            }
+            Kind::Cylinder(radius, h) => disk(radius, h),
+            Kind::Frustum(f) => disk(if d.z < 0.0 { f.bottom() } else { f.top() }, f.half_height()),
+            _ => None,
+        }
+    }
+
     #[inline]
-    fn support(&self, d: DVec3) -> DVec3 {
+    pub(super) fn support(&self, d: DVec3) -> DVec3 {
         match self.kind {
             Kind::Point => DVec3::ZERO,
             Kind::Segment(h) => DVec3::new(0.0, 0.0, h.copysign(d.z)),
@@ -82,7 +106,32 @@ impl<'a> Core<'a> {
                     r
                 }
             }
+            Kind::Frustum(f) => f.support(d),
             Kind::Map(m) => m.core_support(d),
+        }
+    }
+}
+
+/// A flat face around an axis of its shape's frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flat {
+    /// Outward unit vector.
+    pub(super) normal: DVec3,
+    /// How far out the face is, metres.
+    pub(super) offset: f64,
+    /// Half extents of a rectangle; not used for a disk.
+    half: DVec3,
+    /// Radius of a disk; infinite for a rectangle.
+    radius: f64,
+}
+
+impl Flat {
+    /// True if a point of the face's plane is on the face.
+    pub(super) fn holds(&self, point: DVec3) -> bool {
+        if self.radius == f64::INFINITY {
+            point.abs().cmple(self.half).all()
+        } else {
+            point.x * point.x + point.y * point.y <= self.radius * self.radius
         }
     }
 }
@@ -112,6 +161,11 @@ pub(crate) struct Cores<'a> {
 impl<'a> Cores<'a> {
     pub(crate) fn new(a: Core<'a>, b: Core<'a>, a_from_b: Frame) -> Self {
         Self { a, b, a_from_b, shift: DVec3::ZERO }
+    }
+
+    /// Both cores, and where B is.
+    pub(super) fn parts(&self) -> (&Core<'a>, &Core<'a>, &Frame) {
+        (&self.a, &self.b, &self.a_from_b)
     }
 
     /// Size to which tolerances are relative, metres.
@@ -176,22 +230,18 @@ impl<'a> Cores<'a> {
     /// The same for shapes that matter only up to `limit` metres apart: others are just found to be farther.
     pub(crate) fn gap_within(&self, guess: DVec3, limit: f64) -> (Separation, bool) {
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
-        let (ra, rb) = (self.a.radius, self.b.radius);
-        let reach = limit.max(0.0) + ra + rb;
+        let reach = limit.max(0.0) + self.a.radius + self.b.radius;
         let (core, apart) = distance::closest_within(self, start, 1e-10 * self.size(), reach);
-        let found = Separation {
-            distance: core.distance - ra - rb,
-            normal: core.normal,
-            point_a: core.point_a - ra * core.normal,
-            point_b: core.point_b + rb * core.normal,
-        };
-        (found, apart)
+        (self.inflated(&core), apart)
     }
 
     /// Signed distance with witnesses of the shapes (cores and radii); `None` if EPA does not converge.
     pub(crate) fn separation(&self, guess: DVec3) -> Option<Separation> {
         let touch = 1e-10 * self.size();
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
+        if let Some(found) = above_face(self, start, touch) {
+            return Some(self.inflated(&found));
+        }
         let (found, mut apart) = distance::closest(self, start, touch);
         let mut core = found;
         if apart && found.distance < 1e-5 * self.size() {
@@ -215,12 +265,17 @@ impl<'a> Cores<'a> {
         if !apart || core.distance <= touch {
             core = epa::depth(self, &core)?;
         }
+        Some(self.inflated(&core))
+    }
+
+    /// The separation of the shapes, from that of their cores.
+    fn inflated(&self, core: &Separation) -> Separation {
         let (ra, rb) = (self.a.radius, self.b.radius);
-        Some(Separation {
+        Separation {
             distance: core.distance - ra - rb,
             normal: core.normal,
             point_a: core.point_a - ra * core.normal,
             point_b: core.point_b + rb * core.normal,
-        })
+        }
     }
 }

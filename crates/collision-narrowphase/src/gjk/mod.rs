@@ -1,5 +1,6 @@
 //! GJK and EPA: distance and depth of anything with a support map.
 
+mod above_face;
 mod clear;
 mod core;
 pub(crate) mod distance;
