@@ -1,6 +1,6 @@
 //! What GJK sees of a shape: a core with a support map, and a radius around it.
 
-use super::{above_face::above_face, distance, epa};
+use super::{above_face::above_face, distance, epa, project::projected};
 use crate::{Polyhedron, relative::Frame, shapes::Frustum, sharpen::sharpen};
 use sim_math::glam::DVec3;
 use sim_traits::{Separation, Shape, SupportMap};
@@ -66,6 +66,26 @@ impl<'a> Core<'a> {
     /// Point of the shape (core and radius) farthest against a unit vector.
     pub(crate) fn lowest(&self, normal: DVec3) -> DVec3 {
         self.support(-normal) - self.radius * normal
+    }
+
+    /// True if [`nearest`](Self::nearest) gives the nearest point.
+    pub(super) fn is_projective(&self) -> bool {
+        matches!(self.kind, Kind::Cuboid(_) | Kind::Cylinder(..) | Kind::Frustum(_))
+    }
+
+    /// The point of a projective core nearest to a point.
+    #[inline]
+    pub(super) fn nearest(&self, x: DVec3) -> DVec3 {
+        match self.kind {
+            Kind::Cuboid(h) => x.clamp(-h, h),
+            Kind::Cylinder(r, h) => {
+                let squared = x.x * x.x + x.y * x.y;
+                let scale = if squared > r * r { r / squared.sqrt() } else { 1.0 };
+                DVec3::new(scale * x.x, scale * x.y, x.z.clamp(-h, h))
+            }
+            Kind::Frustum(f) => f.nearest(x),
+            _ => x,
+        }
     }
 
     /// The flat face that looks most along a direction, where that takes no search.
@@ -218,7 +238,7 @@ impl<'a> Cores<'a> {
     }
 
     /// The same for the cores.
-    fn core_gap(&self, normal: DVec3) -> f64 {
+    pub(super) fn core_gap(&self, normal: DVec3) -> f64 {
         normal.dot(self.support(-normal).w)
     }
 
@@ -240,6 +260,9 @@ impl<'a> Cores<'a> {
         let touch = 1e-10 * self.size();
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
         if let Some(found) = above_face(self, start, touch) {
+            return Some(self.inflated(&found));
+        }
+        if let Some(found) = projected(self) {
             return Some(self.inflated(&found));
         }
         let (found, mut apart) = distance::closest(self, start, touch);

@@ -6,6 +6,7 @@ mod core;
 pub(crate) mod distance;
 pub(crate) mod epa;
 mod polish;
+mod project;
 mod simplex;
 mod smooth;
 
