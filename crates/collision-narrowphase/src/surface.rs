@@ -31,6 +31,10 @@
 //! `soak_distance_equals_the_least_over_all_pairs_of_features`, `inner_edges_of_a_flat_floor_leave_one_normal`,
 //! `tests/sliding.rs`
 
+mod sphere;
+#[cfg(test)]
+mod tests;
+
 use crate::{
     gjk::{Core, Cores},
     manifold::{Patch, patch_manifold, sized_manifold},
@@ -326,10 +330,13 @@ impl<'a> Neighbour<'a> {
         behind: &mut bool,
     ) -> Result<Option<Manifold>, NarrowPhaseError> {
         // A ball around the shape rules out most triangles at little cost.
-        let (x, _) = closest_point(self.center, *triangle);
+        let nearest = closest_point(self.center, *triangle);
         let reach = self.extent + margin;
-        if (x - self.center).length_squared() > reach * reach * (1.0 + 1e-12) {
+        if (nearest.0 - self.center).length_squared() > reach * reach * (1.0 + 1e-12) {
             return Ok(None);
+        }
+        if let Some(radius) = self.sphere {
+            return Ok(self.sphere_contact(surface, (id, triangle), (radius, margin), nearest, behind));
         }
         let corners = triangle.map(|p| self.frame.point(p));
         let [p, q, r] = corners;
@@ -358,7 +365,7 @@ impl<'a> Neighbour<'a> {
         if apart && found.distance > margin {
             return Ok(None);
         }
-        if !apart && self.sphere.is_none() {
+        if !apart {
             // Where the edges are gentle, the way out is along the normal up to their angle; no need to search for it.
             if above.abs() > 0.0 && (above > 0.0 || !surface.one_sided()) && surface.is_gentle(id) {
                 let manifold = self.along(&contact, n, None);
@@ -411,30 +418,11 @@ impl<'a> Neighbour<'a> {
     fn along(&self, contact: &Contact<'_>, n: DVec3, closest: Option<(f64, DVec3)>) -> Option<Manifold> {
         let (distance, point_a) = closest.unwrap_or((f64::INFINITY, DVec3::ZERO));
         let closest = Separation { distance, normal: n, point_a, point_b: point_a - distance * n };
-        if let Some(radius) = self.sphere {
-            if distance.is_finite() {
-                return self.single(contact, &closest);
-            }
-            let lowest = -radius * n;
-            let along = n.dot(lowest - contact.corners[0]);
-            let pair =
-                Separation { distance: along, normal: n, point_a: lowest, point_b: lowest - along * n };
-            return is_over(lowest, &contact.corners, n).then(|| self.single(contact, &pair)).flatten();
-        }
         self.clipped(contact, n, &closest)
-    }
-
-    fn single(&self, contact: &Contact<'_>, found: &Separation) -> Option<Manifold> {
-        let mut manifold = Manifold::at_closest(found, [FeatureId::NONE, FeatureId::face(contact.id)]);
-        manifold.pieces = [0, contact.id];
-        (found.distance <= contact.margin).then_some(manifold)
     }
 
     /// The patch of the shape that faces the direction, cut to the triangle.
     fn clipped(&self, contact: &Contact<'_>, n: DVec3, closest: &Separation) -> Option<Manifold> {
-        if self.sphere.is_some() {
-            return self.single(contact, closest);
-        }
         let features = [FeatureId::NONE, FeatureId::face(contact.id)];
         let mut manifold = if let Shape::Cuboid(c) = self.shape {
             // Small patches spare most of the copying.
@@ -522,6 +510,11 @@ pub(crate) fn normal_of([p, q, r]: &[DVec3; 3]) -> DVec3 {
 /// a flat only to the square root of rounding.
 fn part_of(x: DVec3, triangle: &[DVec3; 3]) -> Part {
     let (near, part) = closest_point(x, *triangle);
+    part_at(near, part, triangle)
+}
+
+/// The same for a point of the triangle that is known to lie on a part.
+fn part_at(near: DVec3, part: Part, triangle: &[DVec3; 3]) -> Part {
     let size = triangle.iter().map(|p| (*p - near).length_squared()).fold(0.0, f64::max).sqrt();
     let tolerance = 1e-5 * size;
     if let Some(k) = triangle.iter().position(|p| (*p - near).length() <= tolerance) {
@@ -538,6 +531,3 @@ fn part_of(x: DVec3, triangle: &[DVec3; 3]) -> Part {
     }
     part
 }
-
-#[cfg(test)]
-mod tests;
