@@ -1,7 +1,7 @@
 //! W2 through our V-Clip and through parry3d-f64, in one run on one machine: nanoseconds per query.
 //!
-//! `cargo run --release` in this folder prints a table. Times are those of the fastest round of 4096 queries, which other
-//! work on the machine disturbs least.
+//! `cargo run --release` in this folder prints a table. Both sides take turns, and the fastest run of each slice of 256
+//! queries counts, which other work on the machine disturbs least.
 
 use collision_narrowphase::{Polyhedron, pairs::cuboid_cuboid::cuboid_cuboid_manifold, vclip::vclip};
 use parry3d_f64::{
@@ -15,23 +15,41 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{Cuboid, PairCache};
-use std::{hint::black_box, time::Instant};
+use std::{hint::black_box, ops::Range, time::Instant};
 
 const POSES: usize = 4096;
 
-/// Nanoseconds per query in the fastest round, and the sum that the round returns.
-fn least(mut round: impl FnMut() -> f64) -> (f64, f64) {
-    let (mut best, mut sum) = (f64::INFINITY, 0.0);
+/// Queries that are timed together.
+const SLICE: usize = 256;
+
+/// Rounds that a side runs before the other has its turn: after the first it has its caches back.
+const ROUNDS: usize = 4;
+
+/// Runs a slice of queries and adds up what they return.
+type Run<'a> = &'a mut dyn FnMut(Range<usize>) -> f64;
+
+/// Nanoseconds per query of both sides, and their sums. The sides take turns, and the fastest run of each slice
+/// counts, so that other work on the machine disturbs both alike and little.
+fn least(mut sides: [Run<'_>; 2]) -> [(f64, f64); 2] {
+    let mut best = [[f64::INFINITY; POSES / SLICE]; 2];
+    let mut sums = [0.0; 2];
     let begin = Instant::now();
-    for k in 0..400 {
-        let start = Instant::now();
-        sum = round();
-        best = best.min(start.elapsed().as_secs_f64());
-        if k >= 5 && begin.elapsed().as_secs_f64() > 0.5 {
+    for turn in 0..100 {
+        for (side, run) in sides.iter_mut().enumerate() {
+            for _ in 0..ROUNDS {
+                sums[side] = 0.0;
+                for k in 0..POSES / SLICE {
+                    let start = Instant::now();
+                    sums[side] += run(k * SLICE..(k + 1) * SLICE);
+                    best[side][k] = best[side][k].min(start.elapsed().as_secs_f64());
+                }
+            }
+        }
+        if turn >= 2 && begin.elapsed().as_secs_f64() > 2.0 {
             break;
         }
     }
-    (best / POSES as f64 * 1e9, sum)
+    [0, 1].map(|side| (best[side].iter().sum::<f64>() / POSES as f64 * 1e9, sums[side]))
 }
 
 fn hull(n: usize) -> Polyhedron {
@@ -75,24 +93,25 @@ fn main() {
         let theirs = ConvexPolyhedron::from_convex_hull(&points).expect("parry hull");
         for (name, poses) in [("coherent", coherent()), ("random", random())] {
             let parry_poses: Vec<_> = poses.iter().map(to_parry).collect();
-            let (mine, sum) = least(|| {
-                let mut cache = PairCache::default();
+            let mut cache = PairCache::default();
+            let mut ours_in = |r: Range<usize>| {
                 let mut sum = 0.0;
-                for pose in &poses {
+                for pose in &poses[r] {
                     if name == "random" {
                         cache = PairCache::default();
                     }
                     sum += vclip(black_box(&ours), &ours, pose, &mut cache).map_or(0.0, |c| c.separation.distance);
                 }
                 sum
-            });
+            };
             let identity = ParryPose::identity();
-            let (peer, peer_sum) = least(|| {
-                parry_poses
+            let mut theirs_in = |r: Range<usize>| {
+                parry_poses[r]
                     .iter()
                     .map(|p| query::distance(&identity, black_box(&theirs), p, &theirs).map_or(0.0, f64::from_distance))
                     .sum()
-            });
+            };
+            let [(mine, sum), (peer, peer_sum)] = least([&mut ours_in, &mut theirs_in]);
             println!("| {n} | {name} | {mine:.0} | {peer:.0} | {:.1} | {sum:.9} {peer_sum:.9} |", peer / mine);
         }
     }
@@ -116,24 +135,25 @@ fn boxes() {
     };
     let poses: Vec<Pose> = (0..POSES).map(pose).collect();
     let cube = Cuboid::new(DVec3::splat(0.5)).expect("cube");
-    let (mine, points) = least(|| {
-        poses
+    let mut ours = |r: Range<usize>| {
+        poses[r]
             .iter()
             .map(|p| cuboid_cuboid_manifold(black_box(&cube), &cube, p, 0.02).map_or(0.0, |m| m.points().len() as f64))
             .sum()
-    });
+    };
     let parry_cube = ParryCuboid::new([0.5, 0.5, 0.5].into());
     let parry_poses: Vec<_> = poses.iter().map(to_parry).collect();
     let mut manifolds: Vec<ContactManifold<(), ()>> = Vec::new();
     let mut workspace = None;
-    let (peer, peer_points) = least(|| {
+    let mut theirs = |r: Range<usize>| {
         let mut sum = 0.0;
-        for p in &parry_poses {
+        for p in &parry_poses[r] {
             let dispatcher = query::DefaultQueryDispatcher;
             let _ = dispatcher.contact_manifolds(p, black_box(&parry_cube), &parry_cube, 0.02, &mut manifolds, &mut workspace);
             sum += manifolds.first().map_or(0.0, |m| m.points.len() as f64);
         }
         sum
-    });
+    };
+    let [(mine, points), (peer, peer_points)] = least([&mut ours, &mut theirs]);
     println!("\nbox-box manifold: ours {mine:.0} ns, parry {peer:.0} ns; points {points} {peer_points}");
 }

@@ -339,7 +339,7 @@ fn convex_intersects(a: &Shape, b: &Shape, a_from_b: &Pose) -> Result<bool, Narr
     let (Some(p), Some(q)) = (Core::of(a), Core::of(b)) else {
         return Err(NarrowPhaseError::unsupported(a, b));
     };
-    let (found, apart) = Cores::new(p, q, Frame::from_pose(a_from_b)).gap(DVec3::ZERO);
+    let (found, apart) = Cores::new(p, q, Frame::from_pose(a_from_b)).gap_within(DVec3::ZERO, 0.0);
     Ok(!apart || found.distance <= 0.0)
 }
 

@@ -1,6 +1,9 @@
 //! Two convex shapes by whatever algorithm is best for them, chosen by their kinds: one look instead of a question to each.
 
-use crate::adapter::{Analytic, Gjk, VClip, as_polyhedron};
+use crate::{
+    adapter::{Analytic, Gjk, VClip, as_polyhedron},
+    shapes::Frustum,
+};
 use sim_math::Pose;
 use sim_traits::{Manifold, NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape};
 
@@ -25,7 +28,15 @@ fn way(a: &Shape, b: &Shape) -> Way {
         };
     }
     let plane = |s: &Shape| matches!(s, Shape::HalfSpace(_));
-    if (simple(a) && simple(b)) || plane(a) || plane(b) { Way::ClosedForm } else { Way::Search }
+    let turned = |s: &Shape| match s {
+        Shape::Cylinder(_) => true,
+        Shape::Convex(s) => s.as_any().is::<Frustum>(),
+        _ => false,
+    };
+    let ball = |s: &Shape| matches!(s, Shape::Sphere(_));
+    let closed =
+        (simple(a) && simple(b)) || plane(a) || plane(b) || (ball(a) && turned(b)) || (ball(b) && turned(a));
+    if closed { Way::ClosedForm } else { Way::Search }
 }
 
 impl NarrowPhase for Convex {
@@ -76,12 +87,13 @@ mod tests {
 
     #[test]
     fn the_choice_is_that_of_a_chain_of_all() {
-        let shapes: [Shape; 7] = [
+        let shapes: [Shape; 8] = [
             Sphere::new(0.5).unwrap().into(),
             Capsule::new(0.2, 0.5).unwrap().into(),
             Cuboid::new(DVec3::new(0.3, 0.4, 0.5)).unwrap().into(),
             Cylinder::new(0.3, 0.4).unwrap().into(),
             Polyhedron::cuboid(DVec3::splat(0.4)).unwrap().into(),
+            Frustum::new(0.3, 0.2, 0.4).unwrap().into(),
             Ellipsoid::new(DVec3::new(0.3, 0.4, 0.5)).unwrap().into(),
             HalfSpace::new(DVec3::Z).unwrap().into(),
         ];

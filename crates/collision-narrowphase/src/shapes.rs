@@ -83,6 +83,32 @@ impl Frustum {
     pub const fn half_height(&self) -> f64 {
         self.half_height
     }
+
+    /// The point nearest to `x`, which is `x` itself inside.
+    #[must_use]
+    pub(crate) fn nearest(&self, x: DVec3) -> DVec3 {
+        let (h, across) = (self.half_height, x.with_z(0.0).length());
+        // In the plane through the axis: the slant runs from the rim at the bottom, `out` is normal to it.
+        let (run, rise) = (self.top - self.bottom, 2.0 * h);
+        let (dx, dz) = (across - self.bottom, x.z + h);
+        let squared = run * run + rise * rise;
+        let (along, out) = ((run * dx + rise * dz) / squared, (rise * dx - run * dz) / squared);
+        let (radius, z) = if out <= 0.0 && x.z.abs() <= h {
+            return x;
+        } else if out > 0.0 && (0.0..=1.0).contains(&along) {
+            (self.bottom + along * run, along * rise - h)
+        } else if x.z > h && across <= self.top {
+            (across, h)
+        } else if x.z < -h && across <= self.bottom {
+            (across, -h)
+        } else if along > 0.5 {
+            (self.top, h)
+        } else {
+            (self.bottom, -h)
+        };
+        let scale = if across > 0.0 { radius / across } else { 0.0 };
+        DVec3::new(scale * x.x, scale * x.y, z)
+    }
 }
 
 impl SupportMap for Frustum {

@@ -31,6 +31,10 @@
 //! `soak_distance_equals_the_least_over_all_pairs_of_features`, `inner_edges_of_a_flat_floor_leave_one_normal`,
 //! `tests/sliding.rs`
 
+mod sphere;
+#[cfg(test)]
+mod tests;
+
 use crate::{
     gjk::{Core, Cores},
     manifold::{Patch, patch_manifold, sized_manifold},
@@ -150,13 +154,21 @@ impl<'a> Neighbour<'a> {
         &self.aabb
     }
 
-    /// Distance without depth: for the nearest of many. The guess is a direction towards the shape, or zero.
-    pub(crate) fn gap(&self, triangle: &[DVec3; 3], guess: DVec3) -> (Separation, bool) {
+    /// Distance without depth, for the nearest of many: one beyond `limit` is just found to be that. The guess is a
+    /// direction towards the shape, or zero.
+    pub(crate) fn gap(&self, triangle: &[DVec3; 3], guess: DVec3, limit: f64) -> (Separation, bool) {
         if let Some(radius) = self.sphere {
             let found = self.sphere_separation(radius, triangle);
             return (found, found.distance > 0.0);
         }
-        self.cores(triangle).gap(guess)
+        self.cores(triangle).gap_within(guess, limit)
+    }
+
+    /// How far the shape is above a triangle along a unit vector in the shape's frame: at most their distance.
+    fn gap_along(&self, [p, q, r]: &[DVec3; 3], normal: DVec3) -> f64 {
+        let n = self.frame.back(normal);
+        let top = n.dot(*p).max(n.dot(*q)).max(n.dot(*r)) + normal.dot(self.frame.translation);
+        normal.dot(self.core.lowest(normal)) - top
     }
 
     fn cores(&self, [p, q, r]: &[DVec3; 3]) -> Cores<'a> {
@@ -186,7 +198,13 @@ impl<'a> Neighbour<'a> {
         let mut best: Option<(Separation, u32)> = None;
         let mut overlap = false;
         surface.visit_nearest(&self.aabb, limit, &mut |id, triangle, limit| {
-            let (found, apart) = self.gap(triangle, DVec3::ZERO);
+            // The plane between the shape and the nearest triangle so far often leaves this one behind it.
+            if let Some((near, _)) = best
+                && self.gap_along(triangle, near.normal) > limit * (1.0 + 1e-9) + 1e-9 * self.size
+            {
+                return limit;
+            }
+            let (found, apart) = self.gap(triangle, DVec3::ZERO, limit);
             if !apart || found.distance <= 0.0 {
                 // Touching: depth is another matter.
                 overlap = true;
@@ -227,7 +245,7 @@ impl<'a> Neighbour<'a> {
     /// True if the shape touches a triangle or lies inside.
     pub(crate) fn touches(&self, surface: &impl Surface) -> bool {
         let found = surface.visit_box(&self.aabb, &mut |_, triangle| {
-            let (found, apart) = self.gap(triangle, DVec3::ZERO);
+            let (found, apart) = self.gap(triangle, DVec3::ZERO, 0.0);
             if apart && found.distance > 0.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         found.is_break() || surface.way_out(self.frame.point_back(self.middle)).is_some()
@@ -312,10 +330,13 @@ impl<'a> Neighbour<'a> {
         behind: &mut bool,
     ) -> Result<Option<Manifold>, NarrowPhaseError> {
         // A ball around the shape rules out most triangles at little cost.
-        let (x, _) = closest_point(self.center, *triangle);
+        let nearest = closest_point(self.center, *triangle);
         let reach = self.extent + margin;
-        if (x - self.center).length_squared() > reach * reach * (1.0 + 1e-12) {
+        if (nearest.0 - self.center).length_squared() > reach * reach * (1.0 + 1e-12) {
             return Ok(None);
+        }
+        if let Some(radius) = self.sphere {
+            return Ok(self.sphere_contact(surface, (id, triangle), (radius, margin), nearest, behind));
         }
         let corners = triangle.map(|p| self.frame.point(p));
         let [p, q, r] = corners;
@@ -340,11 +361,11 @@ impl<'a> Neighbour<'a> {
         if along_n >= 0.0 && is_over(lowest, &corners, n) {
             return Ok(self.along(&contact, n, Some((along_n, lowest))));
         }
-        let (mut found, apart) = self.gap(triangle, n);
+        let (mut found, apart) = self.gap(triangle, n, margin);
         if apart && found.distance > margin {
             return Ok(None);
         }
-        if !apart && self.sphere.is_none() {
+        if !apart {
             // Where the edges are gentle, the way out is along the normal up to their angle; no need to search for it.
             if above.abs() > 0.0 && (above > 0.0 || !surface.one_sided()) && surface.is_gentle(id) {
                 let manifold = self.along(&contact, n, None);
@@ -397,30 +418,11 @@ impl<'a> Neighbour<'a> {
     fn along(&self, contact: &Contact<'_>, n: DVec3, closest: Option<(f64, DVec3)>) -> Option<Manifold> {
         let (distance, point_a) = closest.unwrap_or((f64::INFINITY, DVec3::ZERO));
         let closest = Separation { distance, normal: n, point_a, point_b: point_a - distance * n };
-        if let Some(radius) = self.sphere {
-            if distance.is_finite() {
-                return self.single(contact, &closest);
-            }
-            let lowest = -radius * n;
-            let along = n.dot(lowest - contact.corners[0]);
-            let pair =
-                Separation { distance: along, normal: n, point_a: lowest, point_b: lowest - along * n };
-            return is_over(lowest, &contact.corners, n).then(|| self.single(contact, &pair)).flatten();
-        }
         self.clipped(contact, n, &closest)
-    }
-
-    fn single(&self, contact: &Contact<'_>, found: &Separation) -> Option<Manifold> {
-        let mut manifold = Manifold::at_closest(found, [FeatureId::NONE, FeatureId::face(contact.id)]);
-        manifold.pieces = [0, contact.id];
-        (found.distance <= contact.margin).then_some(manifold)
     }
 
     /// The patch of the shape that faces the direction, cut to the triangle.
     fn clipped(&self, contact: &Contact<'_>, n: DVec3, closest: &Separation) -> Option<Manifold> {
-        if self.sphere.is_some() {
-            return self.single(contact, closest);
-        }
         let features = [FeatureId::NONE, FeatureId::face(contact.id)];
         let mut manifold = if let Shape::Cuboid(c) = self.shape {
             // Small patches spare most of the copying.
@@ -508,6 +510,11 @@ pub(crate) fn normal_of([p, q, r]: &[DVec3; 3]) -> DVec3 {
 /// a flat only to the square root of rounding.
 fn part_of(x: DVec3, triangle: &[DVec3; 3]) -> Part {
     let (near, part) = closest_point(x, *triangle);
+    part_at(near, part, triangle)
+}
+
+/// The same for a point of the triangle that is known to lie on a part.
+fn part_at(near: DVec3, part: Part, triangle: &[DVec3; 3]) -> Part {
     let size = triangle.iter().map(|p| (*p - near).length_squared()).fold(0.0, f64::max).sqrt();
     let tolerance = 1e-5 * size;
     if let Some(k) = triangle.iter().position(|p| (*p - near).length() <= tolerance) {
@@ -524,6 +531,3 @@ fn part_of(x: DVec3, triangle: &[DVec3; 3]) -> Part {
     }
     part
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,9 +5,10 @@
 mod common;
 
 use collision_narrowphase::{
-    Polyhedron,
+    Analytic, Polyhedron,
     gjk::gjk,
     pairs::{capsule_cuboid, cuboid_cuboid::cuboid_cuboid},
+    shapes::Frustum,
 };
 use common::{
     hostile_pose,
@@ -19,7 +20,7 @@ use sim_math::{
     glam::{DQuat, DVec3},
     testkit::SplitMix64,
 };
-use sim_traits::{Capsule, Cuboid, PairCache, Separation, Shape};
+use sim_traits::{Capsule, Cuboid, Cylinder, NarrowPhase, PairCache, Separation, Shape, Sphere};
 
 /// Random direction of the segment and place of its middle, often parallel to the box, touching it or through it.
 fn capsule_pose(random: &mut SplitMix64, half: DVec3, capsule: &Capsule) -> Pose {
@@ -126,6 +127,45 @@ fn soak_capsule_and_box_agree_with_search_and_certificate() {
     }
     println!("{apart} apart, {through} through");
     assert!(5 * apart > cases && 10 * through > cases);
+}
+
+#[test]
+fn spheres_touch_solids_of_revolution_where_gjk_finds_it() {
+    let mut random = seeded(44);
+    let shapes: [Shape; 4] = [
+        Cylinder::new(0.4, 0.3).unwrap().into(),
+        Frustum::new(0.5, 0.2, 0.3).unwrap().into(),
+        Frustum::new(0.1, 0.6, 0.1).unwrap().into(),
+        Frustum::cone(0.3, 0.5).unwrap().into(),
+    ];
+    let mut inside = 0;
+    for case in 0..soaked(20_000) {
+        let ball: Shape = Sphere::new([0.2, 1e-3][random.below(2)]).unwrap().into();
+        let solid = &shapes[random.below(4)];
+        let mut place = random.vec3(0.9);
+        if random.below(5) == 0 {
+            // On the axis, or beside it by rounding.
+            let beside = [0.0, 1e-17, 1e-12][random.below(3)];
+            place = DVec3::new(beside, 0.0, place.z);
+        }
+        let turn = random.unit_quat();
+        let pose = Pose::new(-(turn * place), turn);
+        let found = Analytic.separation(&ball, solid, &pose, &mut PairCache::default()).unwrap();
+        let other = gjk(&ball, solid, &pose, &mut PairCache::default()).unwrap();
+        inside += usize::from(found.distance < -ball.bounding_radius());
+        assert!((found.distance - other.distance).abs() < 1e-9, "{case} {place}: {found:?} {other:?}");
+        // The solid ends at B's point, and the sphere at A's.
+        let in_b = pose.inverse_transform_vector(found.normal);
+        let reach = solid.support(in_b).unwrap().dot(in_b);
+        assert!(
+            (reach - pose.inverse_transform_point(found.point_b).dot(in_b)).abs() < 1e-12,
+            "{case} {found:?}"
+        );
+        assert!((found.point_a + ball.bounding_radius() * found.normal).length() < 1e-15);
+        let mirrored = Analytic.separation(solid, &ball, &pose.inverse(), &mut PairCache::default()).unwrap();
+        assert!((mirrored.distance - found.distance).abs() < 1e-12);
+    }
+    assert!(inside > 1000, "{inside}");
 }
 
 #[test]

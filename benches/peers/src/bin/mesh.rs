@@ -1,6 +1,7 @@
 //! Meshes and compounds through ours and through parry3d-f64, in one run on one machine: nanoseconds per query.
 //!
-//! `cargo run --release --bin mesh [FILTER]` in this folder prints a table. Times are those of the fastest round.
+//! `cargo run --release --bin mesh [FILTER]` in this folder prints a table. Both sides take turns, and the
+//! fastest run of each slice of 64 queries counts.
 
 use collision_narrowphase::{Composite, Polyhedron, compound::Compound, mesh::TriMesh, polyhedron::torus};
 use parry3d_f64::{
@@ -14,23 +15,40 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{Capsule, Cuboid, NarrowPhase, PairCache, Ray, Serial, Shape, Sphere};
-use std::{hint::black_box, time::Instant};
+use std::{hint::black_box, ops::Range, time::Instant};
 
 const QUERIES: usize = 2048;
+/// Queries that are timed together.
+const SLICE: usize = 64;
 
-/// Nanoseconds per query in the fastest round, and the sum that the round returns.
-fn least(mut round: impl FnMut() -> f64) -> (f64, f64) {
-    let (mut best, mut sum) = (f64::INFINITY, 0.0);
+/// Rounds that a side runs before the other has its turn: after the first it has its caches back.
+const ROUNDS: usize = 4;
+
+/// Runs a slice of queries and adds up what they return.
+type Run<'a> = &'a mut dyn FnMut(Range<usize>) -> f64;
+
+/// Nanoseconds per query of both sides, and their sums. The sides take turns, and the fastest run of each slice
+/// counts, so that other work on the machine disturbs both alike and little.
+fn least(mut sides: [Run<'_>; 2]) -> [(f64, f64); 2] {
+    let mut best = [[f64::INFINITY; QUERIES / SLICE]; 2];
+    let mut sums = [0.0; 2];
     let begin = Instant::now();
-    for k in 0..400 {
-        let start = Instant::now();
-        sum = round();
-        best = best.min(start.elapsed().as_secs_f64());
-        if k >= 5 && begin.elapsed().as_secs_f64() > 0.6 {
+    for turn in 0..100 {
+        for (side, run) in sides.iter_mut().enumerate() {
+            for _ in 0..ROUNDS {
+                sums[side] = 0.0;
+                for k in 0..QUERIES / SLICE {
+                    let start = Instant::now();
+                    sums[side] += run(k * SLICE..(k + 1) * SLICE);
+                    best[side][k] = best[side][k].min(start.elapsed().as_secs_f64());
+                }
+            }
+        }
+        if turn >= 2 && begin.elapsed().as_secs_f64() > 2.0 {
             break;
         }
     }
-    (best / QUERIES as f64 * 1e9, sum)
+    [0, 1].map(|side| (best[side].iter().sum::<f64>() / QUERIES as f64 * 1e9, sums[side]))
 }
 
 fn vector(v: DVec3) -> Vector {
@@ -47,12 +65,16 @@ fn parry_mesh(mesh: &TriMesh) -> shape::TriMesh {
         .expect("parry mesh")
 }
 
-fn row(filter: &str, name: &str, mut ours: impl FnMut() -> f64, mut theirs: impl FnMut() -> f64) {
+fn row(
+    filter: &str,
+    name: &str,
+    mut ours: impl FnMut(Range<usize>) -> f64,
+    mut theirs: impl FnMut(Range<usize>) -> f64,
+) {
     if !name.contains(filter) {
         return;
     }
-    let (mine, sum) = least(&mut ours);
-    let (peer, peer_sum) = least(&mut theirs);
+    let [(mine, sum), (peer, peer_sum)] = least([&mut ours, &mut theirs]);
     println!("| {name} | {mine:.0} | {peer:.0} | {:.2} | {sum:.6} {peer_sum:.6} |", peer / mine);
 }
 
@@ -76,9 +98,9 @@ fn rays(filter: &str) {
         row(
             filter,
             name,
-            || rays.iter().filter_map(|r| black_box(&mesh).ray_cast(r).ok().flatten()).map(|h| h.t).sum(),
-            || {
-                parry_rays
+            |r| rays[r].iter().filter_map(|r| black_box(&mesh).ray_cast(r).ok().flatten()).map(|h| h.t).sum(),
+            |r| {
+                parry_rays[r]
                     .iter()
                     .filter_map(|r| black_box(&parry).cast_local_ray_and_get_normal(r, f64::MAX, false))
                     .map(|h| h.time_of_impact)
@@ -89,12 +111,13 @@ fn rays(filter: &str) {
         row(
             filter,
             &format!("{name}, batch"),
-            || {
-                let _ = black_box(&mesh).ray_cast_batch(&rays, &mut hits, &Serial);
+            |r| {
+                let hits = &mut hits[r.clone()];
+                let _ = black_box(&mesh).ray_cast_batch(&rays[r], hits, &Serial);
                 hits.iter().flatten().map(|h| h.t).sum()
             },
-            || {
-                parry_rays
+            |r| {
+                parry_rays[r]
                     .iter()
                     .filter_map(|r| black_box(&parry).cast_local_ray(r, f64::MAX, false))
                     .sum()
@@ -105,16 +128,16 @@ fn rays(filter: &str) {
     row(
         filter,
         "closest point, 100k triangles",
-        || {
-            points
+        |r| {
+            points[r]
                 .iter()
                 .filter_map(|p| black_box(&mesh).closest_point(*p, f64::INFINITY))
                 .map(|p| p.distance)
                 .sum()
         },
-        || {
+        |r| {
             use parry3d_f64::query::PointQuery;
-            points.iter().map(|p| black_box(&parry).distance_to_local_point(vector(*p), false)).sum()
+            points[r].iter().map(|p| black_box(&parry).distance_to_local_point(vector(*p), false)).sum()
         },
     );
 }
@@ -152,18 +175,18 @@ fn contacts(filter: &str) {
         row(
             filter,
             &format!("mesh contact, {name}"),
-            || {
+            |r| {
                 let mut sum = 0.0;
-                for p in &inverses {
+                for p in &inverses[r] {
                     out.clear();
                     let _ = Composite.manifolds(shape, black_box(&floor), p, 0.01, &mut PairCache::default(), &mut out);
                     sum += f64::from(u8::from(!out.is_empty()));
                 }
                 sum
             },
-            || {
+            |r| {
                 let mut sum = 0.0;
-                for p in &parry_poses {
+                for p in &parry_poses[r] {
                     let _ = query::DefaultQueryDispatcher.contact_manifolds(
                         p,
                         black_box(&parry),
@@ -188,15 +211,15 @@ fn contacts(filter: &str) {
     row(
         filter,
         "mesh distance, box",
-        || {
-            inverses
+        |r| {
+            inverses[r]
                 .iter()
                 .filter_map(|p| Composite.separation(&shape.1, black_box(&floor), p, &mut PairCache::default()).ok())
                 .map(|s| s.distance)
                 .sum()
         },
-        || {
-            parry_poses
+        |r| {
+            parry_poses[r]
                 .iter()
                 .filter_map(|p| query::distance(&ParryPose::identity(), black_box(&parry), p, &*shape.2).ok())
                 .map(|d| d.distance)
@@ -231,13 +254,13 @@ fn compounds(filter: &str) {
         .collect();
     for (name, poses) in [("compound distance, random", far), ("compound distance, coherent", coherent)] {
         let parry_poses: Vec<ParryPose> = poses.iter().map(to_parry).collect();
+        let mut cache = PairCache::default();
         row(
             filter,
             name,
-            || {
-                let mut cache = PairCache::default();
+            |r| {
                 let mut sum = 0.0;
-                for p in &poses {
+                for p in &poses[r] {
                     if name.ends_with("random") {
                         cache = PairCache::default();
                     }
@@ -245,8 +268,8 @@ fn compounds(filter: &str) {
                 }
                 sum
             },
-            || {
-                parry_poses
+            |r| {
+                parry_poses[r]
                     .iter()
                     .filter_map(|p| query::distance(&ParryPose::identity(), black_box(&parry), p, &parry).ok())
                     .map(|d| d.distance)

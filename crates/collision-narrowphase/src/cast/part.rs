@@ -118,7 +118,7 @@ fn surface(
         let (s, from_s) = p.piece(piece);
         let Some(near) = Neighbour::new(s, &from_s.inverse_mul(a_from_b), surface) else { continue };
         let _ = surface.visit_box(&near.aabb().grown(reach), &mut |_, triangle| {
-            let (found, _) = near.gap(triangle, DVec3::ZERO);
+            let (found, _) = near.gap(triangle, DVec3::ZERO, reach);
             if found.distance <= reach {
                 visit(&moved(&found, &from_s), &Part::Solid(s, from_s), &Part::Triangle(*triangle));
             }

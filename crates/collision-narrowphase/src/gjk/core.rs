@@ -1,7 +1,7 @@
 //! What GJK sees of a shape: a core with a support map, and a radius around it.
 
-use super::{distance, epa};
-use crate::{Polyhedron, relative::Frame, sharpen::sharpen};
+use super::{above_face::above_face, distance, epa, project::projected};
+use crate::{Polyhedron, relative::Frame, shapes::Frustum, sharpen::sharpen};
 use sim_math::glam::DVec3;
 use sim_traits::{Separation, Shape, SupportMap};
 
@@ -11,6 +11,7 @@ enum Kind<'a> {
     Segment(f64),
     Cuboid(DVec3),
     Cylinder(f64, f64),
+    Frustum(&'a Frustum),
     Polyhedron(&'a Polyhedron),
     Triangle([DVec3; 3]),
     Map(&'a dyn SupportMap),
@@ -37,7 +38,10 @@ impl<'a> Core<'a> {
             Shape::Cylinder(c) => (Kind::Cylinder(c.radius(), c.half_height()), 0.0),
             Shape::Convex(s) => match s.as_any().downcast_ref::<Polyhedron>() {
                 Some(p) => (Kind::Polyhedron(p), 0.0),
-                None => (Kind::Map(s.as_ref()), s.core_radius()),
+                None => match s.as_any().downcast_ref::<Frustum>() {
+                    Some(f) => (Kind::Frustum(f), 0.0),
+                    None => (Kind::Map(s.as_ref()), s.core_radius()),
+                },
             },
             _ => return None,
         };
@@ -56,11 +60,56 @@ impl<'a> Core<'a> {
 
     /// Without corners whose directions could tell a normal.
     fn is_smooth(&self) -> bool {
-        matches!(self.kind, Kind::Cylinder(..) | Kind::Map(_))
+        matches!(self.kind, Kind::Cylinder(..) | Kind::Frustum(_) | Kind::Map(_))
+    }
+
+    /// Point of the shape (core and radius) farthest against a unit vector.
+    pub(crate) fn lowest(&self, normal: DVec3) -> DVec3 {
+        self.support(-normal) - self.radius * normal
+    }
+
+    /// True if [`nearest`](Self::nearest) gives the nearest point.
+    pub(super) fn is_projective(&self) -> bool {
+        matches!(self.kind, Kind::Cuboid(_) | Kind::Cylinder(..) | Kind::Frustum(_))
+    }
+
+    /// The point of a projective core nearest to a point.
+    #[inline]
+    pub(super) fn nearest(&self, x: DVec3) -> DVec3 {
+        match self.kind {
+            Kind::Cuboid(h) => x.clamp(-h, h),
+            Kind::Cylinder(r, h) => {
+                let squared = x.x * x.x + x.y * x.y;
+                let scale = if squared > r * r { r / squared.sqrt() } else { 1.0 };
+                DVec3::new(scale * x.x, scale * x.y, x.z.clamp(-h, h))
+            }
+            Kind::Frustum(f) => f.nearest(x),
+            _ => x,
+        }
+    }
+
+    /// The flat face that looks most along a direction, where that takes no search.
+    pub(super) fn face(&self, d: DVec3) -> Option<Flat> {
+        let disk = |radius: f64, h: f64| {
+            let normal = DVec3::new(0.0, 0.0, 1.0_f64.copysign(d.z));
+            Some(Flat { normal, offset: h, half: DVec3::ZERO, radius })
+        };
+        match self.kind {
+            Kind::Cuboid(half) => {
+                let axis = crate::mesh::bvh::longest_axis(d.abs());
+                let (mut normal, mut open) = (DVec3::ZERO, half);
+                normal[axis] = 1.0_f64.copysign(d[axis]);
+                open[axis] = f64::INFINITY;
+                Some(Flat { normal, offset: half[axis], half: open, radius: f64::INFINITY })
+            }
+            Kind::Cylinder(radius, h) => disk(radius, h),
+            Kind::Frustum(f) => disk(if d.z < 0.0 { f.bottom() } else { f.top() }, f.half_height()),
+            _ => None,
+        }
     }
 
     #[inline]
-    fn support(&self, d: DVec3) -> DVec3 {
+    pub(super) fn support(&self, d: DVec3) -> DVec3 {
         match self.kind {
             Kind::Point => DVec3::ZERO,
             Kind::Segment(h) => DVec3::new(0.0, 0.0, h.copysign(d.z)),
@@ -77,7 +126,32 @@ impl<'a> Core<'a> {
                     r
                 }
             }
+            Kind::Frustum(f) => f.support(d),
             Kind::Map(m) => m.core_support(d),
+        }
+    }
+}
+
+/// A flat face around an axis of its shape's frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flat {
+    /// Outward unit vector.
+    pub(super) normal: DVec3,
+    /// How far out the face is, metres.
+    pub(super) offset: f64,
+    /// Half extents of a rectangle; not used for a disk.
+    half: DVec3,
+    /// Radius of a disk; infinite for a rectangle.
+    radius: f64,
+}
+
+impl Flat {
+    /// True if a point of the face's plane is on the face.
+    pub(super) fn holds(&self, point: DVec3) -> bool {
+        if self.radius == f64::INFINITY {
+            point.abs().cmple(self.half).all()
+        } else {
+            point.x * point.x + point.y * point.y <= self.radius * self.radius
         }
     }
 }
@@ -107,6 +181,11 @@ pub(crate) struct Cores<'a> {
 impl<'a> Cores<'a> {
     pub(crate) fn new(a: Core<'a>, b: Core<'a>, a_from_b: Frame) -> Self {
         Self { a, b, a_from_b, shift: DVec3::ZERO }
+    }
+
+    /// Both cores, and where B is.
+    pub(super) fn parts(&self) -> (&Core<'a>, &Core<'a>, &Frame) {
+        (&self.a, &self.b, &self.a_from_b)
     }
 
     /// Size to which tolerances are relative, metres.
@@ -159,28 +238,33 @@ impl<'a> Cores<'a> {
     }
 
     /// The same for the cores.
-    fn core_gap(&self, normal: DVec3) -> f64 {
+    pub(super) fn core_gap(&self, normal: DVec3) -> f64 {
         normal.dot(self.support(-normal).w)
     }
 
     /// Distance of the shapes with witnesses, and whether the cores are apart; if not, the distance is no depth.
     pub(crate) fn gap(&self, guess: DVec3) -> (Separation, bool) {
+        self.gap_within(guess, f64::INFINITY)
+    }
+
+    /// The same for shapes that matter only up to `limit` metres apart: others are just found to be farther.
+    pub(crate) fn gap_within(&self, guess: DVec3, limit: f64) -> (Separation, bool) {
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
-        let (core, apart) = distance::closest(self, start, 1e-10 * self.size());
-        let (ra, rb) = (self.a.radius, self.b.radius);
-        let found = Separation {
-            distance: core.distance - ra - rb,
-            normal: core.normal,
-            point_a: core.point_a - ra * core.normal,
-            point_b: core.point_b + rb * core.normal,
-        };
-        (found, apart)
+        let reach = limit.max(0.0) + self.a.radius + self.b.radius;
+        let (core, apart) = distance::closest_within(self, start, 1e-10 * self.size(), reach);
+        (self.inflated(&core), apart)
     }
 
     /// Signed distance with witnesses of the shapes (cores and radii); `None` if EPA does not converge.
     pub(crate) fn separation(&self, guess: DVec3) -> Option<Separation> {
         let touch = 1e-10 * self.size();
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
+        if let Some(found) = above_face(self, start, touch) {
+            return Some(self.inflated(&found));
+        }
+        if let Some(found) = projected(self) {
+            return Some(self.inflated(&found));
+        }
         let (found, mut apart) = distance::closest(self, start, touch);
         let mut core = found;
         if apart && found.distance < 1e-5 * self.size() {
@@ -204,12 +288,17 @@ impl<'a> Cores<'a> {
         if !apart || core.distance <= touch {
             core = epa::depth(self, &core)?;
         }
+        Some(self.inflated(&core))
+    }
+
+    /// The separation of the shapes, from that of their cores.
+    fn inflated(&self, core: &Separation) -> Separation {
         let (ra, rb) = (self.a.radius, self.b.radius);
-        Some(Separation {
+        Separation {
             distance: core.distance - ra - rb,
             normal: core.normal,
             point_a: core.point_a - ra * core.normal,
             point_b: core.point_b + rb * core.normal,
-        })
+        }
     }
 }

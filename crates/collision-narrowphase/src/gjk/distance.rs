@@ -29,7 +29,7 @@
 
 use super::{
     core::{Cores, Difference},
-    simplex,
+    simplex::{self, Nearest},
 };
 use sim_math::glam::DVec3;
 use sim_traits::Separation;
@@ -47,6 +47,36 @@ struct Mixture {
 }
 
 impl Mixture {
+    const EMPTY: Self = Self { corners: [Difference::ZERO; 4], weights: [0.0; 4], len: 0, v: DVec3::ZERO };
+
+    fn begin(&mut self, corner: Difference) {
+        (self.corners[0], self.weights[0], self.len, self.v) = (corner, 1.0, 1, corner.w);
+    }
+
+    /// Leaves those corners, of these and the one after them, that carry the closest point.
+    fn carry(&mut self, found: &Nearest) {
+        let mut kept = 0;
+        for k in 0..=self.len {
+            if found.weights[k] > 0.0 {
+                (self.corners[kept], self.weights[kept]) = (self.corners[k], found.weights[k]);
+                kept += 1;
+            }
+        }
+        (self.len, self.v) = (kept.clamp(1, 3), found.v);
+    }
+
+    /// The same into another mixture.
+    fn carry_to(&self, found: &Nearest, into: &mut Self) {
+        let mut kept = 0;
+        for (corner, weight) in self.corners[..=self.len].iter().zip(found.weights) {
+            if weight > 0.0 {
+                (into.corners[kept], into.weights[kept]) = (*corner, weight);
+                kept += 1;
+            }
+        }
+        (into.len, into.v) = (kept.clamp(1, 3), found.v);
+    }
+
     /// The points of A and of B.
     fn points(&self) -> (DVec3, DVec3) {
         let (mut point_a, mut point_b) = (DVec3::ZERO, DVec3::ZERO);
@@ -70,13 +100,22 @@ impl Mixture {
 
 /// Closest points of the cores, and whether they are farther apart than `touch`.
 pub(super) fn closest(cores: &Cores<'_>, start: DVec3, touch: f64) -> (Separation, bool) {
-    let (found, apart) = descend(cores, start, touch);
-    (found.separation(), apart)
+    closest_within(cores, start, touch, f64::INFINITY)
+}
+
+/// The same for cores that matter only up to `limit` metres apart: what is returned for others is just farther apart
+/// than that, by a margin above rounding.
+pub(super) fn closest_within(cores: &Cores<'_>, start: DVec3, touch: f64, limit: f64) -> (Separation, bool) {
+    let mut pair = Pair::EMPTY;
+    let apart = descend(cores, start, touch, limit + 10.0 * touch, &mut pair);
+    (pair.found().separation(), apart)
 }
 
 /// The same with the two points as they are: their difference is along the normal only as far as rounding lets it.
 pub(super) fn closest_points(cores: &Cores<'_>, start: DVec3) -> (DVec3, DVec3, DVec3) {
-    let found = descend(cores, start, 0.0).0;
+    let mut pair = Pair::EMPTY;
+    descend(cores, start, 0.0, f64::INFINITY, &mut pair);
+    let found = pair.found();
     let (point_a, point_b) = found.points();
     (point_a, point_b, found.v)
 }
@@ -88,62 +127,91 @@ pub(super) fn closest_points(cores: &Cores<'_>, start: DVec3) -> (DVec3, DVec3, 
 /// is wanted. `None` if that is no shorter than the guess.
 pub(super) fn closest_of_near(cores: &Cores<'_>, guess: &Separation, shift: f64) -> Option<Separation> {
     let apart = cores.shifted(shift * guess.normal);
-    let (far, _) = descend(&apart, guess.normal, 0.0);
+    let mut pair = Pair::EMPTY;
+    descend(&apart, guess.normal, 0.0, f64::INFINITY, &mut pair);
+    let far = *pair.found();
     let points = far.corners.map(|c| c.a - c.b);
     let found = simplex::nearest(&points[..far.len])?;
     let near = Mixture { weights: found.weights, v: found.v, ..far }.separation();
     (near.distance < guess.distance).then_some(near)
 }
 
-fn descend(cores: &Cores<'_>, start: DVec3, touch: f64) -> (Mixture, bool) {
+/// Two mixtures that take turns, so that the best one need not be copied at every step.
+struct Pair {
+    mixtures: [Mixture; 2],
+    /// Which one is the result.
+    index: usize,
+}
+
+impl Pair {
+    const EMPTY: Self = Self { mixtures: [Mixture::EMPTY; 2], index: 0 };
+
+    fn found(&self) -> &Mixture {
+        &self.mixtures[self.index]
+    }
+}
+
+/// The closest points in `pair`, and whether they are farther apart than `touch`. Ends early where a plane between the cores
+/// shows that they are farther apart than `limit`.
+fn descend(cores: &Cores<'_>, start: DVec3, touch: f64, limit: f64, pair: &mut Pair) -> bool {
     let direction = if start.length_squared() > 0.0 { -start } else { DVec3::X };
-    let mut simplex = [Difference::ZERO; 4];
-    simplex[0] = cores.support(direction);
-    let mut now = Mixture { corners: simplex, weights: [1.0, 0.0, 0.0, 0.0], len: 1, v: simplex[0].w };
-    let mut best = (f64::INFINITY, now);
+    let Pair { mixtures: [first, second], index } = pair;
+    // The mixture at hand and the best one before it, of which `swapped` tells the places.
+    let (mut now, mut held) = (first, second);
+    let mut swapped = false;
+    now.begin(cores.support(direction));
+    let mut least = f64::INFINITY;
     let mut stalls = 0;
+    let limit = limit * limit * (1.0 + 1e-9);
     for _ in 0..MAX_ITERATIONS {
         let squared = now.v.length_squared();
         if squared <= touch * touch {
-            return (now, false);
+            *index = usize::from(swapped);
+            return false;
         }
         let new = cores.support(-now.v);
         // v² − v·w through the nearest corner, at which v·s = v²: the difference of corners has digits that products lose.
         let near = nearest_corner(&now.corners[..now.len], new.w);
         let gap = now.v.dot(near - new.w);
-        if gap < best.0 {
-            best = (gap, now);
+        // The first is better than none, also if it is not a number.
+        let better = gap < least || least == f64::INFINITY;
+        if better {
+            least = gap;
         }
+        *index = usize::from(swapped == better);
         if gap <= EPSILON * squared.sqrt() * (near - new.w).length() {
-            break;
+            return true;
         }
-        let mut candidate = now.corners;
-        candidate[now.len] = new;
-        let points = candidate.map(|c| c.w);
+        let along = now.v.dot(new.w);
+        if along > 0.0 && along * along > limit * squared {
+            *index = usize::from(swapped);
+            return true;
+        }
+        now.corners[now.len] = new;
+        let points = now.corners.map(|c| c.w);
         let Some(found) = simplex::nearest(&points[..=now.len]) else {
             // The origin is inside: any combination that gives it is a common point of both cores.
-            let weights = simplex::inside(&points);
-            return (Mixture { corners: candidate, weights, len: 4, v: DVec3::ZERO }, false);
+            (now.weights, now.len, now.v) = (simplex::inside(&points), 4, DVec3::ZERO);
+            *index = usize::from(swapped);
+            return false;
         };
         // Half the digits of v's direction are below the last digit of v²: go on a little when v² stalls.
         if found.squared >= squared {
             stalls += 1;
             if stalls > 16 || found.squared > squared * (1.0 + 1e-12) {
-                break;
+                return true;
             }
         }
-        // Keep the corners that carry the closest point.
-        let mut kept = 0;
-        for (corner, weight) in candidate[..=now.len].iter().zip(found.weights) {
-            if weight > 0.0 {
-                (now.corners[kept], now.weights[kept]) = (*corner, weight);
-                kept += 1;
-            }
+        if better {
+            now.carry_to(&found, held);
+            std::mem::swap(&mut now, &mut held);
+            swapped = !swapped;
+        } else {
+            now.carry(&found);
         }
-        now.len = kept.clamp(1, 3);
-        now.v = found.v;
     }
-    if best.0 < f64::INFINITY { (best.1, true) } else { (now, true) }
+    *index = usize::from(!swapped);
+    true
 }
 
 fn nearest_corner(simplex: &[Difference], w: DVec3) -> DVec3 {

@@ -62,10 +62,12 @@ struct Polytope {
 #[inline(never)]
 pub(super) fn depth(cores: &Cores<'_>, closest: &Separation) -> Option<Separation> {
     let size = cores.size();
-    let mut polytope = match start(cores, size, closest) {
-        Ok(polytope) => polytope,
+    let corners = match start(cores, size, closest) {
+        Ok(corners) => corners,
         Err(flat) => return Some(flat),
     };
+    let mut polytope = Polytope::EMPTY;
+    polytope.begin(corners);
     loop {
         let (nearest, _) = polytope.nearest(1e-13 * size)?;
         let face = polytope.faces[nearest];
@@ -100,7 +102,7 @@ pub(crate) fn polyhedra(
 }
 
 /// A tetrahedron of support points, or the answer if the difference is flat: no volume, no depth.
-fn start(cores: &Cores<'_>, size: f64, closest: &Separation) -> Result<Polytope, Separation> {
+fn start(cores: &Cores<'_>, size: f64, closest: &Separation) -> Result<[Difference; 4], Separation> {
     let flat = |normal: DVec3| Separation { distance: 0.0, normal, point_b: closest.point_a, ..*closest };
     let tiny = 1e-11 * size;
     let p0 = cores.support(DVec3::X);
@@ -135,19 +137,21 @@ fn start(cores: &Cores<'_>, size: f64, closest: &Separation) -> Result<Polytope,
     if high.max(-low) <= tiny {
         return Err(flat(if n.dot(closest.normal) < 0.0 { -n } else { n }));
     }
-    Ok(Polytope::tetrahedron([p0, p1, p2.0, p3]))
+    Ok([p0, p1, p2.0, p3])
 }
 
 impl Polytope {
-    fn tetrahedron(p: [Difference; 4]) -> Self {
-        let empty = Face { corners: [0; 3], normal: DVec3::ZERO, offset: f64::INFINITY };
-        let mut polytope = Self {
-            vertices: [Difference::ZERO; MAX_VERTICES],
-            len: 4,
-            faces: [empty; MAX_FACES],
-            faces_len: 0,
-        };
-        polytope.vertices[..4].copy_from_slice(&p);
+    const EMPTY: Self = Self {
+        vertices: [Difference::ZERO; MAX_VERTICES],
+        len: 0,
+        faces: [Face { corners: [0; 3], normal: DVec3::ZERO, offset: 0.0 }; MAX_FACES],
+        faces_len: 0,
+    };
+
+    /// Starts as a tetrahedron.
+    fn begin(&mut self, p: [Difference; 4]) {
+        self.vertices[..4].copy_from_slice(&p);
+        self.len = 4;
         let below = (p[1].w - p[0].w).cross(p[2].w - p[0].w).dot(p[3].w - p[0].w) < 0.0;
         let faces = if below {
             [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]]
@@ -155,9 +159,8 @@ impl Polytope {
             [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
         };
         for corners in faces {
-            polytope.add(corners);
+            self.add(corners);
         }
-        polytope
     }
 
     fn w(&self, index: u16) -> DVec3 {

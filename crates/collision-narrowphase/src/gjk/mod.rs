@@ -1,10 +1,12 @@
 //! GJK and EPA: distance and depth of anything with a support map.
 
+mod above_face;
 mod clear;
 mod core;
 pub(crate) mod distance;
 pub(crate) mod epa;
 mod polish;
+mod project;
 mod simplex;
 mod smooth;
 

@@ -9,12 +9,15 @@ mod cuboid_gap;
 pub mod frustum_frustum;
 mod half_space;
 mod sphere;
+mod sphere_frustum;
 
 pub use capsule_capsule::capsule_capsule;
 pub use capsule_cuboid::capsule_cuboid;
 pub use half_space::{convex_half_space, half_space_manifold};
 pub use sphere::{sphere_capsule, sphere_cuboid, sphere_sphere};
+pub use sphere_frustum::sphere_frustum;
 
+use crate::shapes::Frustum;
 use sim_math::Pose;
 use sim_traits::{Separation, Shape};
 
@@ -32,6 +35,13 @@ fn ordered(a: &Shape, b: &Shape, a_from_b: &Pose) -> Option<Separation> {
         (Shape::Sphere(a), Shape::Sphere(b)) => Some(sphere_sphere(a, b, a_from_b)),
         (Shape::Sphere(a), Shape::Capsule(b)) => Some(sphere_capsule(a, b, a_from_b)),
         (Shape::Sphere(a), Shape::Cuboid(b)) => Some(sphere_cuboid(a, b, a_from_b)),
+        (Shape::Sphere(a), Shape::Cylinder(b)) => {
+            Some(sphere_frustum(a, [b.radius(), b.radius(), b.half_height()], a_from_b))
+        }
+        (Shape::Sphere(a), Shape::Convex(b)) => {
+            let b = b.as_any().downcast_ref::<Frustum>()?;
+            Some(sphere_frustum(a, [b.bottom(), b.top(), b.half_height()], a_from_b))
+        }
         (Shape::Capsule(a), Shape::Capsule(b)) => Some(capsule_capsule(a, b, a_from_b)),
         (Shape::Capsule(a), Shape::Cuboid(b)) => Some(capsule_cuboid(a, b, a_from_b)),
         (Shape::Cuboid(a), Shape::Cuboid(b)) => cuboid_cuboid::cuboid_cuboid(a, b, a_from_b),

@@ -273,3 +273,33 @@ fn ridges_and_valleys_have_the_contacts_they_should() {
     assert!((found.distance + 0.6).abs() < 1e-12 && (found.normal - DVec3::Y).length() < 1e-12);
     assert_eq!(contacts(&deep, &cube, 0.0).len(), 1);
 }
+
+#[test]
+fn a_sphere_touches_as_a_very_short_capsule_does() {
+    let mut random = seeded(47);
+    let all = meshes();
+    let (mut touching, mut other) = (0, 0);
+    for _ in 0..soaked(6_000) {
+        let mesh = &all[random.below(all.len())];
+        let radius = random.range(0.05, 0.4);
+        let sphere: Shape = Sphere::new(radius).unwrap().into();
+        let capsule: Shape = Capsule::new(radius, 1e-12).unwrap().into();
+        let at = pose(mesh, &sphere, &mut random);
+        let [fast, slow] = [&sphere, &capsule].map(|shape| {
+            let mut found = contacts(&Neighbour::new(shape, &at, mesh).unwrap(), mesh, 0.05);
+            found.sort_by_key(|m| m.pieces[1]);
+            found
+        });
+        touching += usize::from(!fast.is_empty());
+        // In overlap the general way takes the depth of the triangle, or the normal where edges are gentle.
+        let apart = slow.iter().all(|m| m.points().iter().all(|p| p.separation > -radius));
+        let same = fast.len() == slow.len()
+            && fast.iter().zip(&slow).all(|(p, q)| {
+                let (d, e) = (p.deepest().unwrap().separation, q.deepest().unwrap().separation);
+                p.pieces == q.pieces && (d - e).abs() < 1e-6 && (p.normal - q.normal).length() < 1e-5
+            });
+        other += usize::from(apart && !same);
+    }
+    // Where a rule is decided by rounding the two may differ.
+    assert!(touching > 1000 && 100 * other < touching, "{other} of {touching}");
+}

@@ -90,11 +90,13 @@ pub fn vclip(
     a_from_b: &Pose,
     cache: &mut PairCache,
 ) -> Result<Closest, NarrowPhaseError> {
-    let (contact, walk) = contact(a, b, a_from_b, cache)?;
-    let (separation, features) = match contact {
-        Contact::Apart(separation) => (separation, walk.features),
-        Contact::Axis(axis) => witness::penetration(a, b, &Frame::from_pose(a_from_b), &axis),
-        Contact::Deep(separation) => (separation, [FeatureId::NONE; 2]),
+    let query = prepare(a, b, a_from_b)?;
+    let mut walk = Walk::from(cache);
+    let verdict = walk.run(query);
+    cache.features = walk.features;
+    let (separation, features) = match verdict {
+        Verdict::Apart(separation) => (separation, walk.features),
+        Verdict::Overlap => overlap(a, b, a_from_b),
     };
     Ok(Closest {
         separation,
@@ -103,6 +105,15 @@ pub fn vclip(
         remedies: walk.remedies,
         searches: walk.searches,
     })
+}
+
+/// Depth, normal and witnesses of an overlap.
+#[inline(never)]
+fn overlap(a: &Polyhedron, b: &Polyhedron, a_from_b: &Pose) -> (Separation, [FeatureId; 2]) {
+    match depth(a, b, a_from_b) {
+        Contact::Axis(axis) => witness::penetration(a, b, &Frame::from_pose(a_from_b), &axis),
+        Contact::Apart(separation) | Contact::Deep(separation) => (separation, [FeatureId::NONE; 2]),
+    }
 }
 
 /// What a query finds, before witnesses of an overlap are looked for.
@@ -125,7 +136,7 @@ pub(crate) fn contact(
     cache: &mut PairCache,
 ) -> Result<(Contact, Walk), NarrowPhaseError> {
     let query = prepare(a, b, a_from_b)?;
-    let mut walk = Walk { features: cache.features, iterations: 0, remedies: 0, searches: 0 };
+    let mut walk = Walk::from(cache);
     let verdict = walk.run(query);
     cache.features = walk.features;
     let contact = match verdict {
@@ -145,7 +156,7 @@ pub fn intersects(
     a_from_b: &Pose,
     cache: &mut PairCache,
 ) -> Result<bool, NarrowPhaseError> {
-    let mut walk = Walk { features: cache.features, iterations: 0, remedies: 0, searches: 0 };
+    let mut walk = Walk::from(cache);
     let verdict = walk.run(prepare(a, b, a_from_b)?);
     cache.features = walk.features;
     Ok(verdict == Verdict::Overlap)
@@ -199,6 +210,11 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
+    #[inline]
+    fn from(cache: &PairCache) -> Self {
+        Self { features: cache.features, iterations: 0, remedies: 0, searches: 0 }
+    }
+
     #[inline]
     fn run(&mut self, mut query: Query<'_>) -> Verdict {
         if !(valid(query.a, self.features[0]) && valid(query.b, self.features[1])) {
