@@ -418,9 +418,10 @@ impl EventDriven {
             let Some(sides) = Sides::of(world, pair) else { continue };
             let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
             let [Some(a), Some(b)] = now else { continue };
-            let (params, apart) = (&self.params, a.velocity_at(link.point) - b.velocity_at(link.point));
-            let date = pair.predict(&sides, params, time, link.distance, link.normal, Some(&[a, b]));
-            let date = pair.before_parting(params, time, link.distance, -apart.dot(link.normal), date);
+            let closing = (b.velocity_at(link.point) - a.velocity_at(link.point)).dot(link.normal);
+            let (params, states) = (&self.params, Some((&[a, b], closing)));
+            let date = pair.predict(&sides, params, time, link.distance, link.normal, states);
+            let date = pair.before_parting(&sides, params, time, closing, date);
             self.queue.reschedule_ranked(pair.event, date)?;
         }
         phase.states = states;
