@@ -61,7 +61,7 @@ const MAX_SWEEPS: u32 = 1000;
 /// From this sweep on it is enough that no contact approaches by more than twice [`LEFT`] of a hop.
 const PLENTY: u32 = 20;
 /// Change of velocity in one sweep that counts as none, as a share of the speed of a hop.
-const SETTLED: f64 = 1e-4;
+const SETTLED: f64 = 5e-5;
 /// Longest time for which the forces of contacts are remembered, as a multiple of half a hop.
 const MEMORY: f64 = 20.0;
 /// Shortest time over which a mean force is taken, in the same unit.

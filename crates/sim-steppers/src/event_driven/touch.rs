@@ -63,7 +63,7 @@ use sim_traits::{FeatureId, Manifold, NarrowPhase, PairCache};
 use sim_world::{Collider, StepError};
 
 /// Height of a resting body's hops as a share of the envelope.
-const HOP: f64 = 1.0 / 64.0;
+const HOP: f64 = 1.0 / 16.0;
 /// Share of the envelope below which a contact is lifted.
 pub(super) const LOW: f64 = 0.25;
 /// Share of the envelope below which a contact must part.
@@ -71,9 +71,9 @@ const TIGHT: f64 = 1e-3;
 /// Approach that counts as none, as a share of the speed of a hop.
 const DUST: f64 = 1e-3;
 /// Approach that a phase may leave over, and most that a contact gives way by, as shares of the speed of a hop.
-pub(super) const LEFT: f64 = 0.01;
+pub(super) const LEFT: f64 = 0.005;
 /// How much contacts give way, as a share of their mobility: the load then has one way only to spread over many contacts.
-const GIVE: f64 = 1e-3;
+const GIVE: f64 = 2e-3;
 
 /// A body that the phase has reached.
 #[derive(Debug, Clone, Copy)]
