@@ -95,6 +95,12 @@ fn settings_that_cannot_be_are_named_with_their_path() {
              plain_hash, dynamic_tree, sweep_and_prune, brute_force",
         ),
         ("(stepper: (envelope: -1e-3))", "bad.ron: stepper.envelope: must be positive, got -0.001"),
+        ("(stepper: (envelope_share: 0))", "bad.ron: stepper.envelope_share: must be positive, got 0"),
+        (
+            "(stepper: (envelope: 1e-3, envelope_share: 1e-3))",
+            "bad.ron: stepper: `envelope` and `envelope_share` say the same: give one of them",
+        ),
+        ("(stepper: (sleep: -1))", "bad.ron: stepper.sleep: must be positive, got -1"),
         ("(run: (until: -1))", "bad.ron: run.until: must not be negative, got -1"),
         ("(record: (rate: 0))", "bad.ron: record.rate: must be positive, got 0"),
         (

@@ -412,3 +412,21 @@ fn cubes_slide_as_coulomb_says() {
         assert!((found / expected - 1.0).abs() < 0.01, "cube {k}: {found} instead of {expected}");
     }
 }
+
+#[test]
+fn mirtichs_scenes_share_one_parameter_set_relative_to_their_smallest_body() {
+    let sizes = [
+        ("coins", 0.024),
+        ("dominos", 0.048),
+        ("bowling", 0.217),
+        ("ball-on-platter", 0.08),
+        ("part-feeder", 0.06),
+    ];
+    for (name, size) in sizes {
+        let params = setup(name).unwrap().choice.params;
+        assert!((params.envelope / (1e-3 * size) - 1.0).abs() < 1e-9, "{name}: {}", params.envelope);
+        assert_eq!(params.micro.map(|m| m.envelope), Some(params.envelope), "{name}");
+        assert_eq!(params.contact_handling, sim_steppers::ContactHandling::Improved, "{name}");
+        assert_eq!(params.sleep.map(|s| s.after), Some(0.2), "{name}");
+    }
+}

@@ -45,7 +45,7 @@ impl Script for Ellipse {
     fn limits(&self) -> Limits {
         // Whatever the angle between the axes.
         let speed = ops::hypot(self.axes[0].length(), self.axes[1].length()) * self.rate.abs();
-        Limits { speed, acceleration: speed * self.rate.abs(), angular: 0.0 }
+        Limits { speed, acceleration: speed * self.rate.abs(), angular: 0.0, angular_acceleration: 0.0 }
     }
 }
 

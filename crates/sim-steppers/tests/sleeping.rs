@@ -151,7 +151,12 @@ impl Script for Lift {
     }
 
     fn limits(&self) -> Limits {
-        Limits { speed: self.speed.abs(), acceleration: f64::INFINITY, angular: 0.0 }
+        Limits {
+            speed: self.speed.abs(),
+            acceleration: f64::INFINITY,
+            angular: 0.0,
+            angular_acceleration: 0.0,
+        }
     }
 }
 

@@ -178,7 +178,7 @@ impl Script for Standing {
     }
 
     fn limits(&self) -> Limits {
-        Limits { speed: 0.0, acceleration: 0.0, angular: 0.0 }
+        Limits { speed: 0.0, acceleration: 0.0, angular: 0.0, angular_acceleration: 0.0 }
     }
 }
 

@@ -278,15 +278,15 @@ impl Piece {
         }
     }
 
-    /// Bound on |ω|² + |ω̇|, 1/s²: times a distance from the centre it is the acceleration by turning. For a script, whose
-    /// angular acceleration has no bound, that of a free body of its angular speed.
+    /// Bound on |ω|² + |ω̇|, 1/s²: times a distance from the centre it is the acceleration by turning.
     #[inline]
     #[must_use]
     pub fn max_swerve(&self) -> f64 {
         match &self.law {
             Law::Still => 0.0,
             Law::Integrated(dense) => dense.max_spin() * dense.max_spin() + dense.max_angular_acceleration(),
-            Law::Ballistic { .. } | Law::Scripted { .. } => FREE_SWERVE * self.max_spin() * self.max_spin(),
+            Law::Ballistic { max_spin, .. } => FREE_SWERVE * max_spin * max_spin,
+            Law::Scripted { limits, .. } => limits.angular * limits.angular + limits.angular_acceleration,
         }
     }
 

@@ -20,6 +20,9 @@ pub struct Limits {
     pub acceleration: f64,
     /// Largest angular speed, rad/s.
     pub angular: f64,
+    /// Largest angular acceleration, rad/s²; infinite if it is not known or angular velocities jump. Bounds on its travel are
+    /// much closer with a finite one.
+    pub angular_acceleration: f64,
 }
 
 impl Limits {
@@ -41,21 +44,24 @@ impl Limits {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// A speed that is not finite and at least zero; an acceleration that is negative or NaN.
+    /// A speed that is not finite and at least zero; an acceleration or angular acceleration that is negative or NaN.
     pub fn validate(&self) -> Result<(), BodyError> {
         for (what, value) in [("speed limit", self.speed), ("angular speed limit", self.angular)] {
             if !value.is_finite() {
                 return Err(BodyError::NonFinite { what, value });
             }
         }
-        if self.acceleration.is_nan() {
-            return Err(BodyError::NonFinite { what: "acceleration limit", value: self.acceleration });
-        }
-        for (what, value) in [
-            ("speed limit", self.speed),
-            ("angular speed limit", self.angular),
+        let accelerations = [
             ("acceleration limit", self.acceleration),
-        ] {
+            ("angular acceleration limit", self.angular_acceleration),
+        ];
+        for (what, value) in accelerations {
+            if value.is_nan() {
+                return Err(BodyError::NonFinite { what, value });
+            }
+        }
+        let speeds = [("speed limit", self.speed), ("angular speed limit", self.angular)];
+        for (what, value) in speeds.into_iter().chain(accelerations) {
             if value < 0.0 {
                 return Err(BodyError::Negative { what, value });
             }
@@ -113,7 +119,7 @@ impl Script for Cycler {
 
     fn limits(&self) -> Limits {
         let speed = (self.circle * self.rate).abs();
-        Limits { speed, acceleration: speed * self.rate.abs(), angular: 0.0 }
+        Limits { speed, acceleration: speed * self.rate.abs(), angular: 0.0, angular_acceleration: 0.0 }
     }
 }
 
@@ -133,7 +139,7 @@ impl Script for Shaker {
 
     fn limits(&self) -> Limits {
         let speed = self.amplitude.length() * self.rate.abs();
-        Limits { speed, acceleration: speed * self.rate.abs(), angular: 0.0 }
+        Limits { speed, acceleration: speed * self.rate.abs(), angular: 0.0, angular_acceleration: 0.0 }
     }
 }
 
@@ -168,6 +174,7 @@ impl Script for Screw {
             speed: self.velocity.linear.length(),
             acceleration: 0.0,
             angular: self.velocity.angular.length(),
+            angular_acceleration: 0.0,
         }
     }
 }
@@ -226,14 +233,17 @@ mod tests {
 
     #[test]
     fn limits_that_cannot_be_are_named() {
-        let bad = Limits { speed: f64::NAN, acceleration: 0.0, angular: 0.0 };
+        let bad = Limits { speed: f64::NAN, acceleration: 0.0, angular: 0.0, angular_acceleration: 0.0 };
         assert_eq!(bad.validate().unwrap_err().to_string(), "speed limit is not finite: NaN");
-        let bad = Limits { speed: 1.0, acceleration: -1.0, angular: 0.0 };
+        let fine = Limits { speed: 1.0, acceleration: 0.0, angular: 0.0, angular_acceleration: 0.0 };
+        let bad = Limits { acceleration: -1.0, ..fine };
         assert_eq!(
             bad.validate().unwrap_err().to_string(),
             "acceleration limit must not be negative, got -1"
         );
-        let jumps = Limits { speed: 1.0, acceleration: f64::INFINITY, angular: 0.0 };
+        let bad = Limits { angular_acceleration: f64::NAN, ..fine };
+        assert_eq!(bad.validate().unwrap_err().to_string(), "angular acceleration limit is not finite: NaN");
+        let jumps = Limits { acceleration: f64::INFINITY, ..fine };
         assert!(jumps.validate().is_ok());
         assert_eq!(jumps.travel(DVec3::ZERO, DVec3::X, 1.0, 0.5).at(2.0), 2.0);
     }

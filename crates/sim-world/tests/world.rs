@@ -115,7 +115,7 @@ impl Script for Broken {
 #[test]
 fn broken_scripts_and_unknown_materials_are_refused_and_leave_no_trace() {
     let mut world = World::new([0.0; 3]).unwrap();
-    let fine = Limits { speed: 1.0, acceleration: 1.0, angular: 0.0 };
+    let fine = Limits { speed: 1.0, acceleration: 1.0, angular: 0.0, angular_acceleration: 0.0 };
     let error = world.add(Body::scripted(Broken(fine))).unwrap_err();
     assert_eq!(error.to_string(), "body 0: pose is not finite: NaN");
     let error = world.add(Body::scripted(Broken(Limits { speed: -1.0, ..fine }))).unwrap_err();

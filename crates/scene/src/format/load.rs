@@ -263,7 +263,12 @@ impl Reader<'_> {
             scene.combine.friction = scene.combine.friction.or(part.combine.friction);
             scene.combine.restitution = scene.combine.restitution.or(part.combine.restitution);
             scene.stepper.kind = scene.stepper.kind.or(part.stepper.kind);
-            scene.stepper.envelope = scene.stepper.envelope.or(part.stepper.envelope);
+            // One of the two says it all.
+            if scene.stepper.envelope.is_none() && scene.stepper.envelope_share.is_none() {
+                scene.stepper.envelope = part.stepper.envelope;
+                scene.stepper.envelope_share = part.stepper.envelope_share;
+            }
+            scene.stepper.sleep = scene.stepper.sleep.or(part.stepper.sleep);
             scene.stepper.window = scene.stepper.window.or(part.stepper.window);
             scene.stepper.contacts = scene.stepper.contacts.or(part.stepper.contacts);
             scene.stepper.micro_collisions = scene.stepper.micro_collisions.or(part.stepper.micro_collisions);

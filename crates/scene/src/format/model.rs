@@ -218,6 +218,9 @@ pub struct StepperSpec {
     /// Collision envelope, m. Default 1e-3.
     #[serde(skip_serializing_if = "is_default")]
     pub envelope: Option<f64>,
+    /// Collision envelope as a share of the size of the smallest free body, instead of `envelope`. Default none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub envelope_share: Option<f64>,
     /// Length of a broad-phase window, s. Default 0.05.
     #[serde(skip_serializing_if = "is_default")]
     pub window: Option<f64>,
@@ -227,6 +230,9 @@ pub struct StepperSpec {
     /// Resting contact by micro-collisions. Default true.
     #[serde(skip_serializing_if = "is_default")]
     pub micro_collisions: Option<bool>,
+    /// Time after which bodies that do not move fall asleep, s. Default none: nobody sleeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sleep: Option<f64>,
     /// Most events in one call. Default 1e8.
     #[serde(skip_serializing_if = "is_default")]
     pub max_events: Option<u64>,

@@ -137,7 +137,7 @@ pub fn lower(loaded: &Loaded, files: &dyn Files, registry: &Registry) -> Result<
     for (k, spec) in scene.controllers.iter().enumerate() {
         controllers.push(registry.build(spec, &names, &loaded.controller(k))?);
     }
-    let choice = parts::Choice::of(scene, &root)?;
+    let choice = parts::Choice::of(scene, &world, &root)?;
     let until = root.field("run").natural("until", scene.run.until.unwrap_or(DEFAULT_UNTIL))?;
     let rate = root.field("record").positive("rate", scene.record.rate.unwrap_or(DEFAULT_RATE))?;
     if rate > 1e6 {

@@ -157,18 +157,19 @@ impl Script for Prescribed {
             Self::Steady(screw) => screw.limits(),
             Self::Cycle { arm, rate, .. } => {
                 let (speed, acceleration) = circle(arm.length(), rate);
-                Limits { speed, acceleration, angular: 0.0 }
+                Limits { speed, acceleration, angular: 0.0, angular_acceleration: 0.0 }
             }
             Self::Shake { amplitude, rate, .. } => {
                 let (speed, acceleration) = circle(amplitude.length(), rate);
-                Limits { speed, acceleration, angular: 0.0 }
+                Limits { speed, acceleration, angular: 0.0, angular_acceleration: 0.0 }
             }
             Self::Turn { start, axis, pivot, rate } => {
                 let (speed, acceleration) = circle((start.translation - pivot).cross(axis).length(), rate);
-                Limits { speed, acceleration, angular: rate.abs() }
+                Limits { speed, acceleration, angular: rate.abs(), angular_acceleration: 0.0 }
             }
             Self::Rock { angle, rate, .. } => {
-                Limits { speed: 0.0, acceleration: 0.0, angular: (angle * rate).abs() }
+                let angular = (angle * rate).abs();
+                Limits { speed: 0.0, acceleration: 0.0, angular, angular_acceleration: angular * rate.abs() }
             }
         }
     }

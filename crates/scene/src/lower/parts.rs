@@ -14,10 +14,11 @@ use rigid_impulse::{
     impact::{Algebraic, Frictionless, Integrated, Phases, Restitution},
 };
 use sim_steppers::{
-    ContactHandling, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams,
+    ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams, TimeParts, TimeStepping,
+    TimeSteppingParams,
 };
 use sim_traits::{BroadPhase, Chain, ContactSolver, ImpactLaw, NarrowPhase, Serial};
-use sim_world::Stepper;
+use sim_world::{Body, Stepper, World};
 
 /// Names of steppers.
 pub const STEPPERS: &[&str] = &["event_driven", "time"];
@@ -62,14 +63,37 @@ pub struct Boxed {
     pub impact: Box<dyn ImpactLaw>,
 }
 
+/// Longest side of the box around the smallest free body, in its own axes, m; `None` without free bodies.
+fn smallest_size(world: &World) -> Option<f64> {
+    let size = |body: &Body| {
+        let boxes = body.colliders().iter().filter_map(|id| {
+            let collider = world.collider(*id).ok()?;
+            Some(collider.shape().aabb(&collider.extent().body_from_shape))
+        });
+        boxes.reduce(|a, b| a.merged(&b)).map(|all| all.size().max_element())
+    };
+    let free = world.bodies().filter(|(_, body)| body.is_free());
+    free.filter_map(|(_, body)| size(body)).filter(|size| size.is_finite() && *size > 0.0).reduce(f64::min)
+}
+
 impl Choice {
-    /// What a scene asks for.
-    pub(crate) fn of(scene: &Scene, root: &Place) -> Result<Self, SceneError> {
+    /// What a scene asks for; lengths may be relative to the bodies of its world.
+    pub(crate) fn of(scene: &Scene, world: &World, root: &Place) -> Result<Self, SceneError> {
         let (parts, here) = (&scene.parts, root.field("parts"));
         let (spec, at) = (&scene.stepper, root.field("stepper"));
         let mut params = EventDrivenParams::default();
-        if let Some(envelope) = spec.envelope {
-            let envelope = at.positive("envelope", envelope)?;
+        let envelope = match (spec.envelope, spec.envelope_share) {
+            (Some(_), Some(_)) => {
+                return Err(at.error("`envelope` and `envelope_share` say the same: give one of them"));
+            }
+            (Some(envelope), None) => Some(at.positive("envelope", envelope)?),
+            (None, Some(share)) => {
+                let share = at.positive("envelope_share", share)?;
+                smallest_size(world).map(|size| share * size)
+            }
+            (None, None) => None,
+        };
+        if let Some(envelope) = envelope {
             params.envelope = envelope;
             params.micro = Some(MicroParams::mirtich(envelope));
         }
@@ -84,6 +108,11 @@ impl Choice {
                 ContactsSpec::Standard => ContactHandling::Standard,
                 ContactsSpec::Improved => ContactHandling::Improved,
             };
+        }
+        if let Some(after) = spec.sleep {
+            let mut sleep = SleepParams::default();
+            sleep.after = at.positive("sleep", after)?;
+            params.sleep = Some(sleep);
         }
         if let Some(events) = spec.max_events {
             params.max_events = events;

@@ -26,7 +26,8 @@
 //! ```
 //!
 //! s: |ω × (ω × r)| + |ω̇ × r| ≤ s ω² r, because the moments of a body obey the triangle inequality, so that each
-//! |ω̇ᵢ| ≤ |ωⱼ ωₖ|. Under forces s W² is W² + max |ω̇|, and the bound of the acceleration counts in any direction. The plane is that of a face of the reference, if the closest feature is one: then B is the speed of the
+//! |ω̇ᵢ| ≤ |ωⱼ ωₖ|. Under forces and for scripts s W² is W² + max |ω̇|, and the bound of the acceleration counts in any
+//! direction. The plane is that of a face of the reference, if the closest feature is one: then B is the speed of the
 //! closest vertex.
 //!
 //! # Cost
@@ -40,7 +41,7 @@
 //!
 //! # Failure
 //!
-//! `None` if one of the two is scripted, or the mover has no support map.
+//! `None` if the mover has no support map, or one of the two is a script whose accelerations have no bound.
 //!
 //! # Tested by
 //!
@@ -49,7 +50,6 @@
 use super::look::Sides;
 use rigid_impulse::{Body as RigidState, bounds::Travel};
 use sim_math::glam::DVec3;
-use sim_world::Law;
 
 /// Second-order terms, m/s²: twice A without the part of uniform acceleration along d̂.
 fn swerve(sides: &Sides<'_>, states: &[RigidState; 2], reference: usize, horizon: f64) -> f64 {
@@ -72,12 +72,9 @@ fn swerve(sides: &Sides<'_>, states: &[RigidState; 2], reference: usize, horizon
         + swerve_r * (arm + radius + speed * horizon)
 }
 
-/// Bound on accelerations of the centres that change along the pieces, m/s²; scripts apart.
+/// Bound on accelerations of the centres that change along the pieces, m/s².
 fn unsteady(sides: &Sides<'_>) -> f64 {
-    let of = |k: usize| match sides.bodies[k].piece().law() {
-        Law::Scripted { .. } => 0.0,
-        _ => sides.bodies[k].piece().unsteady_acceleration(),
-    };
+    let of = |k: usize| sides.bodies[k].piece().unsteady_acceleration();
     of(0) + of(1)
 }
 
@@ -95,25 +92,24 @@ fn velocity(states: &[RigidState; 2], k: usize) -> DVec3 {
 /// Another pair of points that becomes the closest one on the way closes faster than the one before: it comes from
 /// farther off.
 pub(super) fn closing_rate(sides: &Sides<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
-    let scripted = |k: usize| match sides.bodies[k].piece().law() {
-        Law::Scripted { limits, .. } => limits.acceleration,
-        _ => 0.0,
-    };
     let turning = (0..2)
         .filter(|&reference| sides.colliders[1 - reference].extent().spin_radius.is_finite())
         .map(|reference| swerve(sides, states, reference, horizon))
         .fold(f64::INFINITY, f64::min);
-    relative_acceleration(sides, 0).length() + scripted(0) + scripted(1) + turning
+    relative_acceleration(sides, 0).length() + turning
 }
 
-/// The horizon at which second-order terms alone would use up a gap (m), s: farther ones make the bound worse.
+/// The horizon at which second-order terms would use up a gap (m) and what parting at a speed (m/s) adds to it, s: farther ones
+/// make the bound worse.
 pub(super) fn longest_horizon(
     sides: &Sides<'_>,
     states: &[RigidState; 2],
     reference: usize,
     gap: f64,
+    parting: f64,
 ) -> f64 {
-    (2.0 * gap / swerve(sides, states, reference, 0.0)).sqrt()
+    let bend = swerve(sides, states, reference, 0.0);
+    (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
 }
 
 /// Bound on how much of the distance both together use up within `horizon` seconds. `normal` points from the second to the first.
@@ -125,7 +121,8 @@ pub(super) fn travel(
     horizon: f64,
 ) -> Option<Travel> {
     let mover = 1 - reference;
-    if sides.bodies.iter().any(|b| matches!(b.piece().law(), Law::Scripted { .. })) {
+    let bend = swerve(sides, states, reference, horizon);
+    if !bend.is_finite() {
         return None;
     }
     let direction = if mover == 0 { -normal } else { normal };
@@ -137,10 +134,7 @@ pub(super) fn travel(
     let height = |along: DVec3| extent.core_height(collider.shape(), m.pose(), along);
     let swing = (height(direction + direction.cross(spin) * horizon)? - height(direction)?) / horizon;
     let along = relative_acceleration(sides, reference).dot(direction);
-    Some(Travel {
-        quadratic: 0.5 * (along + swerve(sides, states, reference, horizon)),
-        linear: carried.dot(direction) + swing,
-    })
+    Some(Travel { quadratic: 0.5 * (along + bend), linear: carried.dot(direction) + swing })
 }
 
 #[cfg(test)]
@@ -148,10 +142,11 @@ mod tests {
     use super::*;
     use crate::event_driven::{look::look, pairs::PairTable};
     use collision_narrowphase::default_chain;
-    use rigid_impulse::EventQueue;
-    use sim_math::{Pose, testkit::SplitMix64};
+    use rigid_impulse::{EventQueue, motion::Shaker};
+    use sim_math::{Pose, glam::DQuat, ops, spatial::Motion, testkit::SplitMix64};
     use sim_traits::{Capsule, Cuboid, HalfSpace, Pair, PairCache, ProxyId, Shape, Sphere};
-    use sim_world::{Body, World};
+    use sim_world::{Body, Limits, Screw, Script, World};
+    use std::sync::Arc;
 
     fn shape(random: &mut SplitMix64) -> Shape {
         match random.range(0.0, 3.0) as u32 {
@@ -161,13 +156,54 @@ mod tests {
         }
     }
 
-    /// Two bodies near each other, on off-centre shapes, or one and a fixed floor.
+    /// Turns to and fro about z.
+    #[derive(Debug)]
+    struct Rocking {
+        degree: f64,
+        rate: f64,
+    }
+
+    impl Script for Rocking {
+        fn pose(&self, t: f64) -> Pose {
+            let angle = self.degree * ops::sin(self.rate * t);
+            Pose::new(DVec3::ZERO, DQuat::from_rotation_z(angle))
+        }
+
+        fn velocity(&self, t: f64) -> Motion {
+            Motion::new(DVec3::Z * (self.degree * self.rate * ops::cos(self.rate * t)), DVec3::ZERO)
+        }
+
+        fn limits(&self) -> Limits {
+            let angular = self.degree * self.rate;
+            Limits { speed: 0.0, acceleration: 0.0, angular, angular_acceleration: angular * self.rate }
+        }
+    }
+
+    /// Two bodies near each other, on off-centre shapes, or one and a fixed floor or a script.
     fn random_world(random: &mut SplitMix64) -> World {
         let mut world = World::new(random.vec3(10.0)).unwrap();
         for k in 0..2 {
             if k == 0 && random.range(0.0, 1.0) < 0.3 {
                 let floor = Pose::new(DVec3::Z * -0.6, random.unit_quat());
                 world.add(Body::fixed().shape(HalfSpace::up()).pose(floor)).unwrap();
+                continue;
+            }
+            if k == 0 && random.range(0.0, 1.0) < 0.3 {
+                // Goes straight and turns, goes round, or goes to and fro, about a place off its shape.
+                let off = Pose::from_translation(random.vec3(0.2));
+                let velocity = Motion::new(random.vec3(8.0), random.vec3(3.0));
+                let script: Arc<dyn Script> = match random.range(0.0, 3.0) as u32 {
+                    0 => Arc::new(Screw { start: Pose::new(random.vec3(0.1), random.unit_quat()), velocity }),
+                    1 => Arc::new(Shaker {
+                        center: random.vec3(0.1),
+                        amplitude: random.vec3(0.3),
+                        rate: 9.0,
+                        phase: random.range(0.0, 6.0),
+                        radius: 0.0,
+                    }),
+                    _ => Arc::new(Rocking { degree: random.range(0.1, 1.0), rate: random.range(1.0, 9.0) }),
+                };
+                world.add(Body::scripted_by(script).shape_at(shape(random), off)).unwrap();
                 continue;
             }
             let heavy = Pose::from_translation(random.vec3(0.2));

@@ -68,7 +68,8 @@ impl EventDriven {
             let depth = seen.map_or(f64::NAN, |s| -s.distance);
             return Err(StepError::Overlap { pair: sides.name, depth, time });
         };
-        let date = pair.predict(&sides, &self.params, time, seen.distance, seen.normal, Some(&seen.states));
+        let states = Some((&seen.states, seen.closing));
+        let date = pair.predict(&sides, &self.params, time, seen.distance, seen.normal, states);
         // Who sleeps is in contact with what holds it.
         let asleep = sides.bodies.iter().any(|b| b.rest() == Rest::Asleep);
         pair.touching |= asleep && seen.distance <= 2.0 * self.params.envelope();

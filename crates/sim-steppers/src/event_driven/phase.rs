@@ -61,7 +61,7 @@ const MAX_SWEEPS: u32 = 1000;
 /// From this sweep on it is enough that no contact approaches by more than twice [`LEFT`] of a hop.
 const PLENTY: u32 = 20;
 /// Change of velocity in one sweep that counts as none, as a share of the speed of a hop.
-const SETTLED: f64 = 1e-4;
+const SETTLED: f64 = 5e-5;
 /// Longest time for which the forces of contacts are remembered, as a multiple of half a hop.
 const MEMORY: f64 = 20.0;
 /// Shortest time over which a mean force is taken, in the same unit.
@@ -418,9 +418,10 @@ impl EventDriven {
             let Some(sides) = Sides::of(world, pair) else { continue };
             let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
             let [Some(a), Some(b)] = now else { continue };
-            let (params, apart) = (&self.params, a.velocity_at(link.point) - b.velocity_at(link.point));
-            let date = pair.predict(&sides, params, time, link.distance, link.normal, Some(&[a, b]));
-            let date = pair.before_parting(params, time, link.distance, -apart.dot(link.normal), date);
+            let closing = (b.velocity_at(link.point) - a.velocity_at(link.point)).dot(link.normal);
+            let (params, states) = (&self.params, Some((&[a, b], closing)));
+            let date = pair.predict(&sides, params, time, link.distance, link.normal, states);
+            let date = pair.before_parting(&sides, params, time, closing, date);
             self.queue.reschedule_ranked(pair.event, date)?;
         }
         phase.states = states;

@@ -16,7 +16,8 @@
 //! ```text
 //! no contact before the root of A τ² + B τ = d − ε/2   (d > ε),   = d/2  (inside the envelope ε)
 //! when all points part (B < 0) deep in the envelope, d < ε/8: back at d,  τ = −B/A
-//!                       in collision phases anywhere in the envelope: back at d, or below ε/4 half a hop above it
+//!   in collision phases anywhere in the envelope: back at d, or below ε/4 half a hop above it; above ε/8 not before what
+//!   presses the two together brings them back, unless half the distance can be used up earlier
 //! after a change of motion at t:  d ← d − (A τ² + B τ), τ = t − since;  A, B from the new motion
 //! ```
 //!
@@ -40,7 +41,8 @@
 //!
 //! # Tested by
 //!
-//! the scenes in `tests/`, which check every separation by brute force
+//! `a_pair_that_parts_is_left_until_it_can_be_back_or_has_used_up_half_its_distance`,
+//! `deep_in_the_envelope_distance_is_not_used_up`; the scenes in `tests/`, which check every separation by brute force
 
 use super::{
     close,
@@ -73,29 +75,36 @@ fn travel(sides: &Sides<'_>, time: f64, normal: DVec3, distance: f64) -> Travel 
     Travel { quadratic: a.quadratic + b.quadratic, linear: a.linear + b.linear }
 }
 
-/// Time until the gap that may be used up is, s.
-fn time_left(params: &EventDrivenParams, distance: f64, travel: Travel) -> f64 {
-    let Travel { quadratic, linear } = travel;
-    let envelope = params.envelope();
-    if params.contact_handling == ContactHandling::Improved && distance <= envelope && linear < 0.0 {
+/// Time until the gap that may be used up is, s. `press` is the acceleration that presses the two together, m/s².
+fn time_left(params: &EventDrivenParams, distance: f64, travel: Travel, press: f64) -> f64 {
+    let safe = time_to_impact(distance.max(params.root_tolerance), params.envelope(), travel, Travel::NONE);
+    let together = params.contact_handling == ContactHandling::Improved;
+    let inside = distance <= if together { params.envelope() } else { DEEP * params.envelope() };
+    if !(inside && travel.linear < 0.0) {
+        return safe;
+    }
+    // Back at this distance, not before: half of it, hop after hop, would end in rounding.
+    let back = |quadratic: f64| {
         if quadratic <= 0.0 {
             return f64::INFINITY;
         }
-        // Back at this distance; a low one gains half the height of its hop.
-        let apex = linear * linear / (4.0 * quadratic);
-        let climb = (LOW * envelope - distance).clamp(0.0, 0.5 * apex);
-        return ((linear * linear - 4.0 * quadratic * climb).sqrt() - linear) / (2.0 * quadratic);
+        let square = travel.linear * travel.linear;
+        // In a collision phase a low one gains half the height of its hop.
+        let climb = if together { LOW * params.envelope() - distance } else { 0.0 };
+        let climb = climb.clamp(0.0, square / (8.0 * quadratic));
+        ((square - 4.0 * quadratic * climb).sqrt() - travel.linear) / (2.0 * quadratic)
+    };
+    let bound = back(travel.quadratic);
+    if distance < DEEP * params.envelope() {
+        return bound;
     }
-    if distance < DEEP * params.envelope() && linear < 0.0 {
-        // Back at this distance, not before: half of it, hop after hop, would end in rounding.
-        return if quadratic > 0.0 { -linear / quadratic } else { f64::INFINITY };
-    }
-    time_to_impact(distance.max(params.root_tolerance), params.envelope(), travel, Travel::NONE)
+    // Where bodies spin most of the bound is doubt: what presses them brings them back later, and half the distance is safe.
+    bound.max(safe.min(back(0.5 * press)))
 }
 
 impl ActivePair {
-    /// Sets the bound from a distance known at `time` (s); returns when to look again. With the states at that time the
-    /// bound is closer.
+    /// Sets the bound from a distance known at `time` (s); returns when to look again. With the states at that time, and the
+    /// speed of approach of the closest points (m/s), the bound is closer.
     pub(super) fn predict(
         &mut self,
         sides: &Sides<'_>,
@@ -103,19 +112,21 @@ impl ActivePair {
         time: f64,
         distance: f64,
         normal: DVec3,
-        states: Option<&[RigidState; 2]>,
+        states: Option<(&[RigidState; 2], f64)>,
     ) -> f64 {
         self.since = time;
         self.distance = distance;
         self.normal = normal;
         self.travel = travel(sides, time, normal, distance.max(params.envelope()));
         self.aimed = false;
-        let mut left = time_left(params, distance, self.travel);
-        if let Some(states) = states {
+        let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
+        let press = (b - a).dot(normal);
+        let mut left = time_left(params, distance, self.travel, press);
+        if let Some((states, closing)) = states {
             let gap = distance.max(params.root_tolerance);
             let shortest = 2.0 * left;
             for reference in 0..2 {
-                let longest = close::longest_horizon(sides, states, reference, gap);
+                let longest = close::longest_horizon(sides, states, reference, gap, (-closing).max(0.0));
                 let mut horizon = longest.min(MAX_HORIZON);
                 for _ in 0..MAX_HORIZONS {
                     // Also false for NaN and for nothing to gain.
@@ -123,7 +134,7 @@ impl ActivePair {
                         break;
                     }
                     let Some(close) = close::travel(sides, states, normal, reference, horizon) else { break };
-                    let later = time_left(params, distance, close).min(horizon);
+                    let later = time_left(params, distance, close, press).min(horizon);
                     if later > left {
                         (left, self.travel) = (later, close);
                     }
@@ -135,20 +146,22 @@ impl ActivePair {
     }
 
     /// The date, or earlier: when a pair in contact that parts is about to be apart, so that the end of the contact is
-    /// noticed.
+    /// noticed. Not for a hop, from which what presses the two together brings them back before.
     pub(super) fn before_parting(
         &self,
+        sides: &Sides<'_>,
         params: &EventDrivenParams,
         time: f64,
-        distance: f64,
         closing: f64,
         date: f64,
     ) -> f64 {
         if !self.touching || closing >= 0.0 {
             return date;
         }
-        let gap = (2.05 * params.envelope() - distance).max(0.05 * params.envelope());
-        date.min(time + gap / -closing)
+        let gap = (2.05 * params.envelope() - self.distance).max(0.05 * params.envelope());
+        let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
+        let press = (b - a).dot(self.normal);
+        if closing * closing < 2.0 * press * gap { date } else { date.min(time + gap / -closing) }
     }
 
     /// Lower bound of the distance at a time (s), m.
@@ -162,5 +175,38 @@ impl ActivePair {
         let left = self.distance_left(time);
         let date = self.predict(sides, params, time, left, self.normal, None);
         if left > params.root_tolerance { date } else { time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_math::assert_close;
+
+    fn improved() -> EventDrivenParams {
+        EventDrivenParams { contact_handling: ContactHandling::Improved, ..EventDrivenParams::default() }
+    }
+
+    /// Two bodies that part at 0.1 mm/s in the middle of the envelope; rotation leaves ±50 m/s² open.
+    const DOUBT: Travel = Travel { quadratic: 25.0, linear: -1e-4 };
+
+    #[test]
+    fn a_pair_that_parts_is_left_until_it_can_be_back_or_has_used_up_half_its_distance() {
+        let params = improved();
+        let half = time_left(&params, 5e-4, DOUBT, 0.0);
+        assert_close!(DOUBT.at(half), 2.5e-4, rel = 1e-9);
+        // Pressed, it is back at its distance after 2 v/a.
+        assert_close!(time_left(&params, 5e-4, DOUBT, 9.81), 2e-4 / 9.81, rel = 1e-9);
+        // Never before the bound itself is back.
+        assert_close!(time_left(&params, 5e-4, DOUBT, 1e3), 2e-4 / 50.0, rel = 1e-9);
+    }
+
+    #[test]
+    fn deep_in_the_envelope_distance_is_not_used_up() {
+        for handling in [ContactHandling::Standard, ContactHandling::Improved] {
+            let params = EventDrivenParams { contact_handling: handling, ..EventDrivenParams::default() };
+            let left = time_left(&params, 1e-5, DOUBT, 0.0);
+            assert!(DOUBT.at(left) <= 1e-18, "{handling:?}: {}", DOUBT.at(left));
+        }
     }
 }

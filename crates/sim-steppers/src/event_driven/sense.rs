@@ -98,7 +98,7 @@ impl EventDriven {
         let (distance, closing) = seen.map_or((0.0, 0.0), |s| (s.distance, s.closing));
         let safe = match seen {
             Some(s) if !inside => {
-                pair.predict(&sides, params, time, distance, s.normal, Some(&s.states)) - time
+                pair.predict(&sides, params, time, distance, s.normal, Some((&s.states, s.closing))) - time
             }
             _ => {
                 // Twice the depth, because the bound of impacts uses half of a gap this small.

@@ -273,8 +273,9 @@ impl EventDriven {
         }
         let cramped = cramped(&sides, &seen, params);
         if !(closing > 0.0 && distance <= params.envelope() || cramped) {
-            let date = pair.predict(&sides, params, time, distance, seen.normal, Some(&seen.states));
-            let date = pair.before_parting(params, time, distance, closing, date);
+            let date =
+                pair.predict(&sides, params, time, distance, seen.normal, Some((&seen.states, closing)));
+            let date = pair.before_parting(&sides, params, time, closing, date);
             queue.reschedule_ranked(pair.event, date)?;
             return Ok(());
         }
@@ -284,7 +285,8 @@ impl EventDriven {
         if closing >= slow && !at_root {
             let (found, count) = locate(&sides, narrow, params, &mut pair.cache, time, &seen, slow)?;
             report.distances += count;
-            let bound = pair.predict(&sides, params, time, distance, seen.normal, Some(&seen.states));
+            let bound =
+                pair.predict(&sides, params, time, distance, seen.normal, Some((&seen.states, closing)));
             let (date, aimed) = match found {
                 Found::Impact(date) => (date, true),
                 Found::Nothing(date) => (date.max(bound), false),
@@ -299,7 +301,8 @@ impl EventDriven {
         }
         if params.together() && closing < slow {
             if let Some(time_to_hop) = leave(&sides, &seen, params) {
-                let date = pair.predict(&sides, params, time, distance, seen.normal, Some(&seen.states));
+                let date =
+                    pair.predict(&sides, params, time, distance, seen.normal, Some((&seen.states, closing)));
                 queue.reschedule_ranked(pair.event, date.min(time + time_to_hop))?;
                 return Ok(());
             }
@@ -342,11 +345,12 @@ impl EventDriven {
         }
         if let (Some(pair), params) = (self.pairs.get_mut(slot), &self.params) {
             if let Some(sides) = Sides::of(world, pair) {
-                let date =
-                    pair.predict(&sides, params, time, seen.distance, seen.normal, Some(&outcome.states));
                 let apart =
                     outcome.states[0].velocity_at(seen.point) - outcome.states[1].velocity_at(seen.point);
-                let date = pair.before_parting(params, time, seen.distance, -apart.dot(seen.normal), date);
+                let closing = -apart.dot(seen.normal);
+                let states = Some((&outcome.states, closing));
+                let date = pair.predict(&sides, params, time, seen.distance, seen.normal, states);
+                let date = pair.before_parting(&sides, params, time, closing, date);
                 self.queue.reschedule_ranked(pair.event, date)?;
             }
         }

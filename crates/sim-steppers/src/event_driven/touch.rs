@@ -63,17 +63,17 @@ use sim_traits::{FeatureId, Manifold, NarrowPhase, PairCache};
 use sim_world::{Collider, StepError};
 
 /// Height of a resting body's hops as a share of the envelope.
-const HOP: f64 = 1.0 / 64.0;
+const HOP: f64 = 1.0 / 16.0;
 /// Share of the envelope below which a contact is lifted.
 pub(super) const LOW: f64 = 0.25;
 /// Share of the envelope below which a contact must part.
 const TIGHT: f64 = 1e-3;
 /// Approach that counts as none, as a share of the speed of a hop.
 const DUST: f64 = 1e-3;
-/// Approach that a phase may leave over, as a share of the speed of a hop.
-pub(super) const LEFT: f64 = 0.01;
+/// Approach that a phase may leave over, and most that a contact gives way by, as shares of the speed of a hop.
+pub(super) const LEFT: f64 = 0.005;
 /// How much contacts give way, as a share of their mobility: the load then has one way only to spread over many contacts.
-const GIVE: f64 = 1e-3;
+const GIVE: f64 = 2e-3;
 
 /// A body that the phase has reached.
 #[derive(Debug, Clone, Copy)]
@@ -289,8 +289,14 @@ fn idle(separation: f64, hop: f64, envelope: f64) -> f64 {
 
 /// True if a pair that does not approach is too close to be left alone.
 pub(super) fn cramped(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams) -> bool {
-    let hop = (2.0 * HOP * sides.pressure() * params.envelope()).sqrt();
-    params.together() && hop > 0.0 && -look.closing < idle(look.distance, hop, params.envelope())
+    let (envelope, hop) = (params.envelope(), hop(sides, params));
+    let near = params.together() && look.distance < TIGHT * envelope;
+    near && hop > 0.0 && -look.closing < idle(look.distance, hop, envelope)
+}
+
+/// Speed of a hop, m/s.
+fn hop(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
+    (2.0 * HOP * sides.pressure() * params.envelope()).sqrt()
 }
 
 /// Longest time (s) for which a pair that approaches inside the envelope can be left to fall: until it has the speed of a hop.
@@ -298,7 +304,7 @@ pub(super) fn cramped(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams
 pub(super) fn leave(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams) -> Option<f64> {
     let pressure = sides.pressure();
     let envelope = params.envelope();
-    let hop = (2.0 * HOP * pressure * envelope).sqrt();
+    let hop = hop(sides, params);
     let falls = look.closing < 0.7 * hop && look.distance > LOW * envelope;
     falls.then(|| (hop - look.closing) / pressure)
 }
