@@ -46,11 +46,12 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod errors;
 pub mod event_driven;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams};
-pub use time_stepping::{Stabilization, TimeParts, TimeStepping, TimeSteppingParams};
+pub use time_stepping::{ContactMethod, Stabilization, TimeParts, TimeStepping, TimeSteppingParams};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -34,6 +34,9 @@
 /// Patches sorted by colour.
 #[derive(Debug, Default)]
 pub(super) struct Colouring {
+    /// Pairs coloured last; those that do not move are left out.
+    known: Vec<[u32; 2]>,
+    bodies: usize,
     used: Vec<u64>,
     colour: Vec<u8>,
     /// Patches in the order of their colours, those left over last.
@@ -52,6 +55,15 @@ impl Colouring {
         pairs: impl Iterator<Item = [u32; 2]> + Clone,
         moving: impl Fn(u32) -> bool,
     ) {
+        // Most steps have the patches of the step before.
+        let relevant = |pair: [u32; 2]| pair.map(|body| if moving(body) { body } else { u32::MAX });
+        let same = self.bodies == bodies && pairs.clone().map(relevant).eq(self.known.iter().copied());
+        if same && !self.colour.is_empty() {
+            return;
+        }
+        self.bodies = bodies;
+        self.known.clear();
+        self.known.extend(pairs.clone().map(relevant));
         self.used.clear();
         self.used.resize(bodies, 0);
         self.colour.clear();

@@ -35,12 +35,12 @@
 //! `lanes_have_the_bits_of_single_patches`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`, `bad_numbers_are_named`
 
 use super::{
-    bodies::{SoftBodies, SoftBody, SoftManifold},
+    bodies::{NormalOf, SoftBodies, SoftBody, SoftManifold},
     colour::Colouring,
-    lane::{Four, Lane, Slot},
+    lane::{Lane, Slot, Wide},
     patch::{Pass, Patch, Shared, Spring},
 };
-use sim_math::{Sym3, spatial::Motion};
+use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion};
 use thiserror::Error;
 
 /// Tunables of [`SoftSolver`].
@@ -118,7 +118,7 @@ pub struct SoftSolver {
     /// Tunables.
     pub params: SoftParams,
     colouring: Colouring,
-    patches: Vec<Patch<Four>>,
+    patches: Vec<Patch<Wide>>,
 }
 
 impl SoftSolver {
@@ -166,34 +166,43 @@ fn check(
             return Err(SoftError::Parameter { what, value });
         }
     }
-    for body in 0..bodies.len() {
-        let what = if !bodies.velocities[body].iter().all(|x| x.is_finite()) {
-            "velocity"
-        } else if !bodies.accelerations[body].iter().all(|x| x.is_finite()) {
-            "acceleration"
-        } else if !bodies.inv_masses[body].iter().all(|x| x.is_finite()) {
-            "inverse mass"
-        } else {
-            continue;
-        };
-        return Err(SoftError::Body { body, what });
+    if let Some((manifold, body)) = manifolds.iter().enumerate().find_map(|(index, m)| {
+        m.bodies.iter().find(|b| **b as usize >= bodies.len()).map(|body| (index, *body))
+    }) {
+        return Err(SoftError::NoBody { manifold, body });
     }
-    for (index, manifold) in manifolds.iter().enumerate() {
-        if let Some(&body) = manifold.bodies.iter().find(|b| **b as usize >= bodies.len()) {
-            return Err(SoftError::NoBody { manifold: index, body });
+    let arrays = [&bodies.velocities, &bodies.accelerations, &bodies.inv_masses, &bodies.poses];
+    for (what, array) in ["velocity", "acceleration", "inverse mass", "pose"].into_iter().zip(arrays) {
+        if !all_finite(array) {
+            let body = array.iter().position(|slot| !all_finite([slot])).unwrap_or(0);
+            return Err(SoftError::Body { body, what });
         }
-        let what = if !manifold.head.iter().all(|x| x.is_finite()) {
+    }
+    if all_finite(manifolds.iter().flat_map(SoftManifold::slots)) {
+        return Ok(());
+    }
+    for (manifold, m) in manifolds.iter().enumerate() {
+        let what = if !all_finite([&m.head, &m.friction]) {
             "normal, material or friction impulse"
-        } else if !manifold.twist_impulse.is_finite() {
-            "twisting impulse"
-        } else if !manifold.points().iter().all(|p| p.0.iter().all(|x| x.is_finite())) {
+        } else if !all_finite(m.slots()) {
             "point"
         } else {
             continue;
         };
-        return Err(SoftError::Manifold { manifold: index, what });
+        return Err(SoftError::Manifold { manifold, what });
     }
     Ok(())
+}
+
+/// True if no number is infinite or NaN; without a branch per number.
+fn all_finite<'a>(slots: impl IntoIterator<Item = &'a Slot>) -> bool {
+    let mut sums = [0.0; 8];
+    for slot in slots {
+        for (sum, x) in sums.iter_mut().zip(slot.iter()) {
+            *sum += x * 0.0;
+        }
+    }
+    sums.iter().all(|x| *x == 0.0)
 }
 
 /// The step on lanes of any width.
@@ -217,16 +226,23 @@ fn run<L: Lane>(
     bodies.push(&SoftBody {
         inv_mass: 0.0,
         inv_inertia: Sym3::ZERO,
+        pose: Pose::IDENTITY,
         velocity: Motion::ZERO,
         acceleration: Motion::ZERO,
     });
-    patches.clear();
-    for colour in colouring.colours() {
-        let groups = colour.chunks(L::LANES);
-        patches.extend(groups.map(|chosen| Patch::new(manifolds, chosen, bodies, idle, &springs)));
+    let nobody = SoftManifold::new([idle; 2], DVec3::ZERO, NormalOf::World, 0.0, 0.0);
+    let colours = colouring.colours().flat_map(|colour| colour.chunks(L::LANES));
+    let groups = colours.chain(colouring.left_over().chunks(1));
+    let mut count = 0;
+    for chosen in groups {
+        // Patches are large: they are filled where they are.
+        if count == patches.len() {
+            patches.push(Patch::empty());
+        }
+        patches[count].fill(manifolds, chosen, bodies, &nobody, &springs);
+        count += 1;
     }
-    let singles = colouring.left_over().chunks(1);
-    patches.extend(singles.map(|chosen| Patch::new(manifolds, chosen, bodies, idle, &springs)));
+    patches.truncate(count);
 
     let SoftBodies { velocities, displacements, accelerations, pushed, .. } = bodies;
     for substep in 0..params.substeps {
@@ -239,7 +255,7 @@ fn run<L: Lane>(
             }
         } else {
             for (v, before) in velocities.iter_mut().zip(&mut *pushed) {
-                for (v, before) in v.iter_mut().zip(before) {
+                for (v, before) in v.iter_mut().zip(before.iter_mut()) {
                     let free = *v;
                     *v += *before;
                     *before = free;
@@ -254,7 +270,7 @@ fn run<L: Lane>(
             patch.solve(velocities, displacements, &shared, Pass::Relax);
         }
         for (v, before) in velocities.iter().zip(&mut *pushed) {
-            for (v, before) in v.iter().zip(before) {
+            for (v, before) in v.iter().zip(before.iter_mut()) {
                 *before = *v - *before;
             }
         }
@@ -265,7 +281,7 @@ fn run<L: Lane>(
         }
     }
     for patch in &*patches {
-        patch.store(manifolds);
+        patch.store(velocities, manifolds);
     }
     bodies.pop();
     SoftReport { colours: colouring.ends.len() as u32, left_over: colouring.left_over().len() as u32 }
@@ -274,7 +290,7 @@ fn run<L: Lane>(
 /// `to += h from`.
 fn add_scaled(to: &mut [Slot], from: &[Slot], h: f64) {
     for (to, from) in to.iter_mut().zip(from) {
-        for (x, dx) in to.iter_mut().zip(from) {
+        for (x, dx) in to.iter_mut().zip(from.iter()) {
             *x += h * dx;
         }
     }
@@ -283,8 +299,8 @@ fn add_scaled(to: &mut [Slot], from: &[Slot], h: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::soft::{SoftPoint, lane::PlainFour};
-    use sim_math::{glam::DVec3, testkit::SplitMix64};
+    use crate::soft::lane::{PlainFour, Twice};
+    use sim_math::testkit::SplitMix64;
 
     /// Random bodies, some fixed, with random patches between them: every number different, as no scene has it.
     fn tangle(random: &mut SplitMix64, bodies: u32, patches: u32) -> (SoftBodies, Vec<SoftManifold>) {
@@ -295,6 +311,7 @@ mod tests {
             out.push(&SoftBody {
                 inv_mass: if free { random.range(0.5, 2.0) } else { 0.0 },
                 inv_inertia: if free { Sym3::from_diagonal(m) } else { Sym3::ZERO },
+                pose: Pose::new(random.vec3(0.1), random.unit_quat()),
                 velocity: Motion::new(random.vec3(1.0), random.vec3(1.0)),
                 acceleration: Motion::new(DVec3::ZERO, if free { DVec3::NEG_Z * 9.81 } else { DVec3::ZERO }),
             });
@@ -303,12 +320,13 @@ mod tests {
         for _ in 0..patches {
             let a = (random.range(0.0, f64::from(bodies)) as u32).min(bodies - 1);
             let b = (a + 1 + (random.range(0.0, f64::from(bodies - 1)) as u32).min(bodies - 2)) % bodies;
-            let mut m =
-                SoftManifold::new([a, b], random.unit_vec3(), random.range(0.0, 1.0), random.range(0.0, 1.0));
+            let of = [NormalOf::A, NormalOf::B, NormalOf::World][random.below(3)];
+            let (mu, e) = (random.range(0.0, 1.0), random.range(0.0, 1.0));
+            let radii = [random.range(0.0, 0.02), random.range(0.0, 0.02)];
+            let mut m = SoftManifold::new([a, b], random.unit_vec3(), of, mu, e).rounded(radii);
             m.set_friction_impulse(random.vec3(0.1), random.range(-0.1, 0.1));
             for _ in 0..=(random.range(0.0, 4.0) as u32).min(3) {
-                let gap = random.range(-0.02, 0.02);
-                m.push(SoftPoint::new(random.vec3(1.0), random.vec3(1.0), gap, random.range(0.0, 0.2)));
+                m.push(random.vec3(0.1), random.vec3(0.1), random.range(0.0, 0.2));
             }
             manifolds.push(m);
         }
@@ -326,7 +344,7 @@ mod tests {
             let mut four = (bodies, manifolds);
             let a =
                 run::<f64>(&params, &mut Colouring::default(), &mut Vec::new(), &mut one.0, &mut one.1, 0.01);
-            let b = run::<Four>(
+            let b = run::<Wide>(
                 &params,
                 &mut Colouring::default(),
                 &mut Vec::new(),
@@ -334,7 +352,7 @@ mod tests {
                 &mut four.1,
                 0.01,
             );
-            let c = run::<PlainFour>(
+            let c = run::<Twice<PlainFour>>(
                 &params,
                 &mut Colouring::default(),
                 &mut Vec::new(),
@@ -348,7 +366,7 @@ mod tests {
                 assert_eq!(one.0.displacements, other.0.displacements);
                 assert_eq!(one.1, other.1);
             }
-            assert!(one.0.velocities.iter().flatten().all(|x| x.is_finite()));
+            assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
         }
     }
 
@@ -361,7 +379,7 @@ mod tests {
         let momentum = |bodies: &SoftBodies| -> DVec3 {
             (0..30).filter(|b| b % 4 != 0).map(|b| bodies.velocity(b).linear / bodies.inv_masses[b][0]).sum()
         };
-        bodies.accelerations.iter_mut().for_each(|a| *a = [0.0; 8]);
+        bodies.accelerations.iter_mut().for_each(|a| *a = Slot::default());
         let before = momentum(&bodies);
         SoftSolver::default().step(&mut bodies, &mut manifolds, 0.01).unwrap();
         assert!((momentum(&bodies) - before).length() < 1e-12 * before.length(), "{before}");
@@ -399,7 +417,7 @@ mod tests {
         assert_eq!(refused(&|_, b, _| b.velocities[3][4] = f64::INFINITY), "body 3: velocity is not finite");
         assert_eq!(refused(&|_, b, _| b.inv_masses[2][0] = f64::NAN), "body 2: inverse mass is not finite");
         assert_eq!(refused(&|_, _, m| m[4].bodies[1] = 8), "manifold 4: there is no body 8");
-        assert_eq!(refused(&|_, _, m| m[1].points[0].0[6] = f64::NAN), "manifold 1: point is not finite");
+        assert_eq!(refused(&|_, _, m| m[1].points[0][4] = f64::NAN), "manifold 1: point is not finite");
         let mut b = bodies.clone();
         assert!(SoftSolver::default().step(&mut b, &mut manifolds.clone(), -1.0).is_err());
     }

@@ -50,8 +50,11 @@ impl TimeStepping {
     /// Moves overlapping bodies apart at the world's time, and finds the contacts anew.
     pub(super) fn correct(&mut self, world: &mut World) -> Result<(), StepError> {
         let Stabilization::PostStep(most) = self.params.stabilization else { return Ok(()) };
+        if self.soft.is_some() {
+            return Ok(());
+        }
         for _ in 0..most {
-            let deepest = self.detect.sites.iter().map(|s| s.gap).fold(0.0, f64::min);
+            let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
             if deepest >= -self.params.slop {
                 break;
             }
@@ -59,8 +62,7 @@ impl TimeStepping {
             if !self.correct_once(world) {
                 break;
             }
-            let horizon = self.params.step();
-            self.detect.run(world, &mut self.parts, &self.params, horizon)?;
+            self.find_contacts(world)?;
         }
         Ok(())
     }
@@ -71,11 +73,11 @@ impl TimeStepping {
         self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
         // Only islands in which something overlaps.
         self.chosen.clear();
-        self.chosen.extend(0..self.detect.sites.len() as u32);
+        self.chosen.extend(0..self.sites.all.len() as u32);
         self.islands_of_chosen();
         let mut any = false;
         for island in 0..self.islands.len() {
-            let sites = &self.detect.sites;
+            let sites = &self.sites.all;
             let members = self.islands.contacts(island);
             if members.iter().all(|&k| sites[k as usize].gap >= -self.params.slop) {
                 continue;
@@ -90,13 +92,12 @@ impl TimeStepping {
             self.impulses.clear();
             self.impulses.resize(self.contacts.len(), DVec3::ZERO);
             self.prepared.gather(&self.pool, &self.contacts);
+            let Some(solver) = self.parts.contacts.solver() else { return false };
             let solved = self
                 .delassus
                 .problem()
                 .and_then(|problem| problem.with_bodies(self.prepared.view()))
-                .and_then(|problem| {
-                    self.softener.solve(&problem, self.parts.contact_solver.as_mut(), &mut self.impulses)
-                });
+                .and_then(|problem| self.softener.solve(&problem, solver, &mut self.impulses));
             if solved.is_ok() {
                 pool::apply(&mut self.pool, &self.contacts, &self.impulses);
                 any = true;

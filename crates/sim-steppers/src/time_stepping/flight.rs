@@ -10,7 +10,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Law, Piece, World, WorldError};
+use sim_world::{Body, Law, Piece, World, WorldError};
 
 /// A body during a step.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +64,12 @@ impl TimeStepping {
         }
     }
 
+    /// True if a body is on the parabola on which gravity and constant forces keep it.
+    pub(super) fn flies_on(&self, body: &Body, slot: u32) -> bool {
+        let falls = self.flyers[slot as usize].acceleration;
+        matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == falls)
+    }
+
     /// Puts every body on the piece of the step that begins at the world's time.
     pub(super) fn launch(&mut self, world: &mut World) -> Result<(), WorldError> {
         let time = world.time();
@@ -75,11 +81,17 @@ impl TimeStepping {
             let (flyer, pool) = (self.flyers[slot as usize], self.pool[slot as usize]);
             let mut state: RigidState = *body.state();
             if flyer.pushed {
+                // What lies still on a piece that says so stays on it.
+                let lies = pool.velocity == Motion::ZERO && state.velocity == Motion::ZERO;
+                if lies
+                    && matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == DVec3::ZERO)
+                {
+                    continue;
+                }
                 state.velocity = pool.velocity;
                 world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
             } else {
-                let falls = matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == flyer.acceleration);
-                if flyer.struck || !falls {
+                if flyer.struck || !self.flies_on(body, slot) {
                     state.velocity = flyer.start;
                     world.relaunch(id, time, state)?;
                 }

@@ -1,6 +1,6 @@
 //! Contact events, contact forces, sensors.
 
-use super::{detect::Watched, stepper::TimeStepping};
+use super::{stepper::TimeStepping, watched::Watched};
 use sim_math::glam::DVec3;
 use sim_world::{Collision, Contact, Event, World};
 
@@ -8,7 +8,7 @@ impl Watched {
     /// Adds an impulse to what the pair exerted in this advance.
     pub(super) fn exert(&mut self, advance: u64, collision: &Collision, time: f64) {
         self.pushed |= collision.impulse != DVec3::ZERO;
-        let (impulse, count) = match &self.contact {
+        let (impulse, count) = match self.contact.as_deref() {
             Some((last, contact)) if *last == advance => (contact.impulse, contact.count),
             _ => (DVec3::ZERO, 0),
         };
@@ -22,7 +22,10 @@ impl Watched {
             count: count + 1,
             time,
         };
-        self.contact = Some((advance, contact));
+        match &mut self.contact {
+            Some(known) => **known = (advance, contact),
+            None => self.contact = Some(Box::new((advance, contact))),
+        }
     }
 }
 
@@ -53,7 +56,7 @@ impl TimeStepping {
         list.clear();
         let in_contact = self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none());
         list.extend(in_contact.filter_map(|pair| {
-            let (last, mut contact) = pair.contact?;
+            let (last, mut contact) = *pair.contact.as_deref()?;
             if last != advance {
                 (contact.impulse, contact.count) = (DVec3::ZERO, 0);
             }
