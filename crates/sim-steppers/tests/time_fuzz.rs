@@ -9,9 +9,10 @@ use sim_math::{
     glam::DVec3,
     testkit::{SplitMix64, soak},
 };
+use sim_steppers::TimeStepping;
 use sim_traits::{Capsule, Cylinder, Shape};
 use sim_world::{Body, Stepper, World};
-use timed::{G, ball, brick, cone, earth, energy};
+use timed::{G, ball, brick, cone, earth, energy, soft};
 
 fn pile(random: &mut SplitMix64) -> World {
     let mut world = earth(random.range(0.0, 1.0), random.range(0.0, 1.0));
@@ -37,14 +38,15 @@ fn pile(random: &mut SplitMix64) -> World {
     world
 }
 
-#[test]
-fn soak_random_piles_stay_finite_and_within_their_energy() {
+/// A thousand steps of random piles: no panic, no error, nothing that is not finite, no energy that the account does not know of.
+fn piles(cases: u64, stepper: impl Fn() -> TimeStepping, sinks: f64) {
     let mut random = soak::random(31);
-    for k in 0..soak::cases(6) {
+    for k in 0..cases {
         let mut world = pile(&mut random);
-        let mut stepper = cone(|_| {});
-        let mut allowed = energy(&world) + 1.0;
-        for _ in 0..15 {
+        let mut stepper = stepper();
+        let start = energy(&world) + 1.0;
+        let mut allowed = start;
+        for _ in 0..100 {
             let report = stepper.advance(&mut world, 1.0 / 6.0).unwrap();
             allowed += report.solver.lifted.max(0.0) + report.energy.remainder().max(0.0);
             let now = energy(&world);
@@ -57,10 +59,22 @@ fn soak_random_piles_stay_finite_and_within_their_energy() {
                 let speed = body.velocity().linear.length();
                 let bound = (2.0 * (allowed + G * body.mass()) / body.mass()).sqrt();
                 assert!(body.center().is_finite() && speed <= bound, "pile {k}: {id} at {speed} m/s");
-                assert!(body.center().z > -0.05, "pile {k}: {id} sank to {}", body.center());
+                assert!(body.center().z > -sinks, "pile {k}: {id} sank to {}", body.center());
             }
         }
+        // Bodies that begin inside each other are pushed out: that is all that the account may not know of.
+        assert!(allowed < 4.0 * start, "pile {k}: {start} J became {allowed} J");
     }
+}
+
+#[test]
+fn soak_random_piles_stay_finite_and_within_their_energy() {
+    piles(soak::cases(6), || cone(|_| {}), 0.05);
+}
+
+#[test]
+fn soak_random_piles_stay_finite_with_soft_contacts() {
+    piles(soak::cases(6), || soft(|_| {}), 0.05);
 }
 
 #[test]
