@@ -87,6 +87,18 @@ impl SoftBodies {
         self.inv_masses.is_empty()
     }
 
+    /// True if impulses move a body.
+    #[must_use]
+    pub fn is_movable(&self, body: usize) -> bool {
+        self.inv_masses.get(body).is_some_and(|m| m[0] > 0.0)
+    }
+
+    /// Centre of mass of a body at the start of the step, world, m; the origin if there is no such body.
+    #[must_use]
+    pub fn center(&self, body: usize) -> DVec3 {
+        self.poses.get(body).map_or(DVec3::ZERO, |p| DVec3::new(p[4], p[5], p[6]))
+    }
+
     /// Velocity of a body, world axes; zero if there is no such body.
     #[must_use]
     pub fn velocity(&self, body: usize) -> Motion {

@@ -51,9 +51,6 @@ use super::{
 };
 use sim_traits::Manifold;
 
-/// Rows of a patch.
-const ROWS: usize = Manifold::CAPACITY;
-
 /// Spring of a contact, see the module.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spring {
@@ -112,9 +109,9 @@ struct Row<L> {
     reach: L,
 }
 
-/// Patches side by side, one in each lane.
+/// Patches of up to `ROWS` points side by side, one in each lane.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patch<L> {
+pub(super) struct Patch<L, const ROWS: usize> {
     bodies: Sides,
     manifold: [u32; MAX_LANES],
     n: Vec3<L>,
@@ -166,9 +163,10 @@ fn scatter<L: Lane>(to: &mut [Slot], bodies: &Sides, side: usize, twist: &Twist<
 }
 
 /// Which entry of `k` couples two rows.
-const COUPLING: [[usize; ROWS]; ROWS] = [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
+const COUPLING: [[usize; Manifold::CAPACITY]; Manifold::CAPACITY] =
+    [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
 
-impl<L: Lane> Patch<L> {
+impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Nothing yet.
     pub(super) fn empty() -> Self {
         let zero = L::splat(0.0);
@@ -232,7 +230,7 @@ impl<L: Lane> Patch<L> {
         }
         let [rate, keep, fade, ..] = L::columns(|lane| &stiffness[lane]);
         let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = L::columns(|lane| &from[lane].head);
-        let [p0, p1, p2, p3, ..] = L::columns(|lane| &from[lane].normals);
+        let impulses = L::columns(|lane| &from[lane].normals);
         let [u, v, w, twist, ..] = L::columns(|lane| &from[lane].friction);
         let side = |side: usize| {
             let [m, xx, yy, zz, xy, xz, yz, _] =
@@ -255,7 +253,8 @@ impl<L: Lane> Patch<L> {
         let between = at_a.minus(at_b);
         let (round_a, round_b) = (n.scale(radius_a), n.scale(radius_b));
         let mut there = [zero; ROWS];
-        let mut row = |i: usize, p: L| {
+        let mut row = |i: usize| {
+            let p = impulses[i];
             let [ax, ay, az, bx, by, bz, one, _] = L::columns(|lane| &from[lane].points[i]);
             there[i] = one;
             let on_a = axes_a.turn(Vec3 { x: ax, y: ay, z: az }).minus(round_a);
@@ -265,7 +264,7 @@ impl<L: Lane> Patch<L> {
             let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
             Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero }
         };
-        self.rows = [row(0, p0), row(1, p1), row(2, p2), row(3, p3)];
+        self.rows = std::array::from_fn(&mut row);
         (self.bodies, self.manifold) = (bodies_of, manifold);
         self.n = n;
         self.inv_mass = [mass_a, mass_b];
@@ -289,14 +288,9 @@ impl<L: Lane> Patch<L> {
         self.f[1] = along.dot(self.second);
 
         // Centre of pressure; where nothing is known yet all points count alike.
-        let [p0, p1, p2, p3] = self.impulses();
-        let sum = p0 + p1 + p2 + p3;
-        let weights: [L; ROWS] = {
-            let w = |i: usize| sum.if_positive(self.rows[i].p, there[i]);
-            [w(0), w(1), w(2), w(3)]
-        };
-        let [w0, w1, w2, w3] = weights;
-        let total = w0 + w1 + w2 + w3;
+        let sum = total(self.impulses());
+        let weights: [L; ROWS] = std::array::from_fn(|i| sum.if_positive(self.rows[i].p, there[i]));
+        let total = total(weights);
         let share = total.if_positive(one / total.max(L::splat(f64::MIN_POSITIVE)), zero);
         let none = Vec3 { x: zero, y: zero, z: zero };
         self.center = [none; 2];
@@ -320,7 +314,7 @@ impl<L: Lane> Patch<L> {
             row.inv_k = k.if_positive(there[i] / k, zero);
         }
         let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-        for (k, (i, j)) in self.k.iter_mut().zip(pairs) {
+        for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
             *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
         }
         let v = [gather(&bodies.velocities, &self.bodies, 0), gather(&bodies.velocities, &self.bodies, 1)];
@@ -382,25 +376,22 @@ impl<L: Lane> Patch<L> {
     /// Adds normal impulses `p` and friction impulses `f`.
     #[inline(always)]
     fn push(&self, v: &mut [Twist<L>; 2], p: [L; ROWS], f: [L; 3]) {
-        let [a, b, c, d] = &self.rows;
         let along = self.t.scale(f[0]).plus(self.second.scale(f[1]));
         let twist = self.n.scale(f[2]);
         let angular = |side: usize, arm: fn(&Row<L>) -> Vec3<L>| {
-            let (x, y) =
-                (arm(a).scale(p[0]).plus(arm(b).scale(p[1])), arm(c).scale(p[2]).plus(arm(d).scale(p[3])));
-            x.plus(y).plus(self.center[side].cross(along).plus(twist))
+            let pushes: [Vec3<L>; ROWS] = std::array::from_fn(|i| arm(&self.rows[i]).scale(p[i]));
+            added(pushes).plus(self.center[side].cross(along).plus(twist))
         };
-        let linear = self.n.scale((p[0] + p[1]) + (p[2] + p[3])).plus(along);
+        let linear = self.n.scale(total(p)).plus(along);
         self.apply(v, linear, [angular(0, |row| row.an), angular(1, |row| row.bn)]);
     }
 
     #[inline(always)]
     fn impulses(&self) -> [L; ROWS] {
-        let [a, b, c, d] = &self.rows;
-        [a.p, b.p, c.p, d.p]
+        std::array::from_fn(|i| self.rows[i].p)
     }
 
-    /// J x of the four normal rows.
+    /// J x of the normal rows.
     #[inline(always)]
     fn normal_rates(&self, x: &[Twist<L>; 2]) -> [L; ROWS] {
         let along = self.n.dot(x[0].linear.minus(x[1].linear));
@@ -471,9 +462,8 @@ impl<L: Lane> Patch<L> {
             }
         }
         // Friction last, under the new loads: it holds a pile together, and an error left in it is seen as creep.
-        let [c0, c1, c2, c3] = self.c;
-        let apart = c0.scale(change[0]).plus(c1.scale(change[1]));
-        let slip = slip.plus(apart.plus(c2.scale(change[2]).plus(c3.scale(change[3]))));
+        let parts: [Vec3<L>; ROWS] = std::array::from_fn(|i| self.c[i].scale(change[i]));
+        let slip = slip.plus(added(parts));
         let rubbed = self.friction(slip);
         if pass == Pass::Relax {
             for (sum, f) in self.f_sum.iter_mut().zip(self.f) {
@@ -559,10 +549,12 @@ impl<L: Lane> Patch<L> {
         let (n, second) = (self.n, self.second);
         let along = |f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1]));
         let (last, all) = (along(&self.f), n.scale(sum).plus(along(&self.f_sum)));
-        let [a, b, c, d] = &self.rows;
-        let gap = |row: &Row<L>| row.gap + row.moved;
+        let columns = std::array::from_fn(|k| {
+            let row = self.rows.get(k % Manifold::CAPACITY);
+            row.map_or(zero, |row| if k < Manifold::CAPACITY { row.p } else { row.gap + row.moved })
+        });
         let to = |lane: usize| self.manifold[lane] as usize;
-        L::rows([a.p, b.p, c.p, d.p, gap(a), gap(b), gap(c), gap(d)], |lane, row| {
+        L::rows(columns, |lane, row| {
             manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.normals = row);
         });
         let (done, rubbed, arm) = (work * half, rubbed * half, self.center[0]);
@@ -573,6 +565,23 @@ impl<L: Lane> Patch<L> {
             manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.exerted = row);
         });
     }
+}
+
+/// Sum in halves, which waits less than one by one.
+#[inline(always)]
+fn total<L: Lane, const N: usize>(x: [L; N]) -> L {
+    match x.as_slice() {
+        [a, b] => *a + *b,
+        [a, b, c, d] => (*a + *b) + (*c + *d),
+        other => other.iter().fold(L::splat(0.0), |sum, x| sum + *x),
+    }
+}
+
+/// [`total`] of vectors.
+#[inline(always)]
+fn added<L: Lane, const N: usize>(v: [Vec3<L>; N]) -> Vec3<L> {
+    let of = |axis: fn(&Vec3<L>) -> L| total::<L, N>(std::array::from_fn(|i| axis(&v[i])));
+    Vec3 { x: of(|v| v.x), y: of(|v| v.y), z: of(|v| v.z) }
 }
 
 /// A unit vector normal to a unit vector, without a direction in which it fails.

@@ -41,6 +41,7 @@ use super::{
     patch::{Pass, Patch, Shared, Spring},
 };
 use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion};
+use sim_traits::Manifold;
 use thiserror::Error;
 
 /// Tunables of [`SoftSolver`].
@@ -112,13 +113,41 @@ pub struct SoftReport {
     pub left_over: u32,
 }
 
+/// Patches of up to `ROWS` points, with the order in which they are done.
+#[derive(Debug)]
+struct Patches<L, const ROWS: usize> {
+    colouring: Colouring,
+    all: Vec<Patch<L, ROWS>>,
+}
+
+impl<L, const ROWS: usize> Default for Patches<L, ROWS> {
+    fn default() -> Self {
+        Self { colouring: Colouring::default(), all: Vec::new() }
+    }
+}
+
+/// Most points of a small patch: edges, balls and capsules have no more, and cost half as much.
+const FEW: usize = 2;
+
+/// All patches of a step.
+#[derive(Debug)]
+struct Workspace<L> {
+    small: Patches<L, FEW>,
+    large: Patches<L, { Manifold::CAPACITY }>,
+}
+
+impl<L> Default for Workspace<L> {
+    fn default() -> Self {
+        Self { small: Patches::default(), large: Patches::default() }
+    }
+}
+
 /// Workspace of the soft solver.
 #[derive(Debug, Default)]
 pub struct SoftSolver {
     /// Tunables.
     pub params: SoftParams,
-    colouring: Colouring,
-    patches: Vec<Patch<Wide>>,
+    workspace: Workspace<Wide>,
 }
 
 impl SoftSolver {
@@ -129,7 +158,7 @@ impl SoftSolver {
     }
 
     /// Moves bodies on by `dt` seconds under their accelerations and the contacts. Velocities and displacements of
-    /// `bodies` and impulses of `manifolds` are the result.
+    /// `bodies` and impulses of `manifolds` are the result; a manifold between two bodies that nothing moves is left as it is.
     ///
     /// # Errors
     /// See [`SoftError`].
@@ -140,7 +169,7 @@ impl SoftSolver {
         dt: f64,
     ) -> Result<SoftReport, SoftError> {
         check(&self.params, bodies, manifolds, dt)?;
-        Ok(run(&self.params, &mut self.colouring, &mut self.patches, bodies, manifolds, dt))
+        Ok(run(&self.params, &mut self.workspace, bodies, manifolds, dt))
     }
 }
 
@@ -197,19 +226,63 @@ fn check(
 /// True if no number is infinite or NaN; without a branch per number.
 fn all_finite<'a>(slots: impl IntoIterator<Item = &'a Slot>) -> bool {
     let mut sums = [0.0; 8];
-    for slot in slots {
-        for (sum, x) in sums.iter_mut().zip(slot.iter()) {
-            *sum += x * 0.0;
-        }
-    }
+    slots.into_iter().for_each(|slot| (0..8).for_each(|k| sums[k] += slot[k] * 0.0));
     sums.iter().all(|x| *x == 0.0)
+}
+
+impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
+    /// Colours and reads the manifolds of this size.
+    fn fill(
+        &mut self,
+        manifolds: &[SoftManifold],
+        is_mine: impl Fn(&SoftManifold) -> bool + Copy,
+        bodies: &SoftBodies,
+        nobody: &SoftManifold,
+        springs: &[Spring; 2],
+    ) {
+        let mine = (0..).zip(manifolds).filter(|(_, m)| is_mine(m)).map(|(k, m)| (k, m.bodies));
+        self.colouring.build(bodies.len(), mine, |b| bodies.inv_masses[b as usize][0] > 0.0);
+        let colours = self.colouring.colours().flat_map(|colour| colour.chunks(L::LANES));
+        let groups = colours.chain(self.colouring.left_over().chunks(1));
+        let mut count = 0;
+        for chosen in groups {
+            // Patches are large: they are filled where they are.
+            if count == self.all.len() {
+                self.all.push(Patch::empty());
+            }
+            self.all[count].fill(manifolds, chosen, bodies, nobody, springs);
+            count += 1;
+        }
+        self.all.truncate(count);
+    }
+}
+
+impl<L: Lane> Workspace<L> {
+    fn warm_start(&self, velocities: &mut [Slot]) {
+        self.small.all.iter().for_each(|patch| patch.warm_start(velocities));
+        self.large.all.iter().for_each(|patch| patch.warm_start(velocities));
+    }
+
+    fn solve(&mut self, velocities: &mut [Slot], displacements: &[Slot], shared: &Shared, pass: Pass) {
+        self.small.all.iter_mut().for_each(|patch| patch.solve(velocities, displacements, shared, pass));
+        self.large.all.iter_mut().for_each(|patch| patch.solve(velocities, displacements, shared, pass));
+    }
+
+    fn restitute(&mut self, velocities: &mut [Slot], shared: &Shared) {
+        self.small.all.iter_mut().for_each(|patch| patch.restitute(velocities, shared));
+        self.large.all.iter_mut().for_each(|patch| patch.restitute(velocities, shared));
+    }
+
+    fn store(&self, velocities: &[Slot], manifolds: &mut [SoftManifold]) {
+        self.small.all.iter().for_each(|patch| patch.store(velocities, manifolds));
+        self.large.all.iter().for_each(|patch| patch.store(velocities, manifolds));
+    }
 }
 
 /// The step on lanes of any width.
 fn run<L: Lane>(
     params: &SoftParams,
-    colouring: &mut Colouring,
-    patches: &mut Vec<Patch<L>>,
+    workspace: &mut Workspace<L>,
     bodies: &mut SoftBodies,
     manifolds: &mut [SoftManifold],
     dt: f64,
@@ -220,8 +293,6 @@ fn run<L: Lane>(
     let springs = [Spring::new(hertz, params.damping, h), Spring::new(2.0 * hertz, params.damping, h)];
     let shared = Shared { inv_h: 1.0 / h, max_push: params.max_push, bounce_from: params.bounce_from };
 
-    let inv_masses = &bodies.inv_masses;
-    colouring.build(bodies.len(), manifolds.iter().map(|m| m.bodies), |b| inv_masses[b as usize][0] > 0.0);
     let idle = bodies.len() as u32;
     bodies.push(&SoftBody {
         inv_mass: 0.0,
@@ -231,18 +302,8 @@ fn run<L: Lane>(
         acceleration: Motion::ZERO,
     });
     let nobody = SoftManifold::new([idle; 2], DVec3::ZERO, NormalOf::World, 0.0, 0.0);
-    let colours = colouring.colours().flat_map(|colour| colour.chunks(L::LANES));
-    let groups = colours.chain(colouring.left_over().chunks(1));
-    let mut count = 0;
-    for chosen in groups {
-        // Patches are large: they are filled where they are.
-        if count == patches.len() {
-            patches.push(Patch::empty());
-        }
-        patches[count].fill(manifolds, chosen, bodies, &nobody, &springs);
-        count += 1;
-    }
-    patches.truncate(count);
+    workspace.small.fill(manifolds, |m| m.len() <= FEW, bodies, &nobody, &springs);
+    workspace.large.fill(manifolds, |m| m.len() > FEW, bodies, &nobody, &springs);
 
     let SoftBodies { velocities, displacements, accelerations, pushed, .. } = bodies;
     for substep in 0..params.substeps {
@@ -250,49 +311,37 @@ fn run<L: Lane>(
         // All impulses of a substep together have changed each velocity by what is now in `pushed`: to apply them again is to add it.
         if substep == 0 {
             pushed.clone_from(velocities);
-            for patch in &*patches {
-                patch.warm_start(velocities);
-            }
+            workspace.warm_start(velocities);
         } else {
             for (v, before) in velocities.iter_mut().zip(&mut *pushed) {
-                for (v, before) in v.iter_mut().zip(before.iter_mut()) {
-                    let free = *v;
-                    *v += *before;
-                    *before = free;
-                }
+                let free = *v;
+                (0..8).for_each(|k| v[k] += before[k]);
+                *before = free;
             }
         }
-        for patch in &mut *patches {
-            patch.solve(velocities, displacements, &shared, Pass::Push);
-        }
+        workspace.solve(velocities, displacements, &shared, Pass::Push);
         add_scaled(displacements, velocities, h);
-        for patch in &mut *patches {
-            patch.solve(velocities, displacements, &shared, Pass::Relax);
-        }
+        workspace.solve(velocities, displacements, &shared, Pass::Relax);
         for (v, before) in velocities.iter().zip(&mut *pushed) {
-            for (v, before) in v.iter().zip(before.iter_mut()) {
-                *before = *v - *before;
-            }
+            (0..8).for_each(|k| before[k] = v[k] - before[k]);
         }
     }
     if manifolds.iter().any(|m| m.head[4] > 0.0) {
-        for patch in &mut *patches {
-            patch.restitute(velocities, &shared);
-        }
+        workspace.restitute(velocities, &shared);
     }
-    for patch in &*patches {
-        patch.store(velocities, manifolds);
-    }
+    workspace.store(velocities, manifolds);
     bodies.pop();
-    SoftReport { colours: colouring.ends.len() as u32, left_over: colouring.left_over().len() as u32 }
+    let both = [&workspace.small.colouring, &workspace.large.colouring];
+    SoftReport {
+        colours: both.iter().map(|c| c.ends.len() as u32).sum(),
+        left_over: both.iter().map(|c| c.left_over().len() as u32).sum(),
+    }
 }
 
 /// `to += h from`.
 fn add_scaled(to: &mut [Slot], from: &[Slot], h: f64) {
     for (to, from) in to.iter_mut().zip(from) {
-        for (x, dx) in to.iter_mut().zip(from.iter()) {
-            *x += h * dx;
-        }
+        (0..8).for_each(|k| to[k] += h * from[k]);
     }
 }
 
@@ -342,24 +391,10 @@ mod tests {
             let (mut one, mut plain) =
                 ((bodies.clone(), manifolds.clone()), (bodies.clone(), manifolds.clone()));
             let mut four = (bodies, manifolds);
-            let a =
-                run::<f64>(&params, &mut Colouring::default(), &mut Vec::new(), &mut one.0, &mut one.1, 0.01);
-            let b = run::<Wide>(
-                &params,
-                &mut Colouring::default(),
-                &mut Vec::new(),
-                &mut four.0,
-                &mut four.1,
-                0.01,
-            );
-            let c = run::<Twice<PlainFour>>(
-                &params,
-                &mut Colouring::default(),
-                &mut Vec::new(),
-                &mut plain.0,
-                &mut plain.1,
-                0.01,
-            );
+            let a = run::<f64>(&params, &mut Workspace::default(), &mut one.0, &mut one.1, 0.01);
+            let b = run::<Wide>(&params, &mut Workspace::default(), &mut four.0, &mut four.1, 0.01);
+            let c =
+                run::<Twice<PlainFour>>(&params, &mut Workspace::default(), &mut plain.0, &mut plain.1, 0.01);
             assert_eq!((a, a), (b, c));
             for other in [&four, &plain] {
                 assert_eq!(one.0.velocities, other.0.velocities);

@@ -69,7 +69,7 @@ impl TimeStepping {
             self.hold(world, h, true);
             self.last_step = h;
             self.report.solver.imbalance = 0.0;
-            self.book_forces(world, h);
+            self.book_forces(world, h, |slot| self.pool[slot].velocity);
             return Ok(());
         }
         // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
@@ -223,7 +223,7 @@ impl TimeStepping {
             }
         }
         self.report.solver.imbalance = imbalance;
-        self.book_forces(world, h);
+        self.book_forces(world, h, |slot| self.pool[slot].velocity);
     }
 
     /// Speed that forces give a contact within a step, m/s.

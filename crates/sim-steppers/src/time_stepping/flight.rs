@@ -64,6 +64,23 @@ impl TimeStepping {
         }
     }
 
+    /// The same without the pool, which the soft solver does not need.
+    pub(super) fn read_flyers(&mut self, world: &World) {
+        self.flyers.clear();
+        for slot in 0..world.body_slots() as u32 {
+            let found = world.body_in_slot(slot).map(|(_, body)| body);
+            let pulled = found.filter(|body| body.is_free());
+            self.flyers.push(Flyer {
+                acceleration: pulled.map_or(DVec3::ZERO, |body| world.gravity() + body.pull()),
+                start: found.map_or(Motion::ZERO, |body| body.state().velocity),
+                kick: Motion::ZERO,
+                driven: false,
+                struck: false,
+                pushed: false,
+            });
+        }
+    }
+
     /// True if a body is on the parabola on which gravity and constant forces keep it.
     pub(super) fn flies_on(&self, body: &Body, slot: u32) -> bool {
         let falls = self.flyers[slot as usize].acceleration;

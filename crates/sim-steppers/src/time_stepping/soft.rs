@@ -45,8 +45,12 @@ use constraint_dynamics::{
     stabilize::moved,
 };
 use rigid_impulse::{BodyError, BodyKind, CollisionKind};
-use sim_math::{Sym3, glam::DVec3, spatial::Motion};
-use sim_world::{Collision, ContactWork, Event, EventKind, Listing, StepError, World};
+use sim_math::{
+    Pose, Sym3,
+    glam::{DMat3, DVec3},
+    spatial::Motion,
+};
+use sim_world::{Body, Collision, ContactWork, Event, EventKind, Listing, StepError, World};
 
 /// What the soft solver keeps from step to step.
 #[derive(Debug, Default)]
@@ -68,7 +72,7 @@ impl TimeStepping {
         let h = end - world.time();
         self.report.solver.steps += 1;
         self.trace(Stage::Read);
-        self.read_bodies(world);
+        self.read_flyers(world);
         self.trace(Stage::Forces);
         self.kicks(world, h)?;
         self.trace(Stage::Solve);
@@ -88,14 +92,11 @@ impl TimeStepping {
     fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         soft.bodies.clear();
-        for ((slot, pool), flyer) in (0..).zip(&self.pool).zip(&self.flyers) {
-            let pose = world.body_in_slot(slot).map(|(_, b)| *b.state().pose()).unwrap_or_default();
-            soft.bodies.push(&SoftBody {
-                inv_mass: pool.inverse_mass,
-                inv_inertia: Sym3::from_mat3(pool.inverse_inertia),
-                pose,
-                velocity: pool.velocity,
-                acceleration: flyer.kick * (1.0 / h),
+        let rate = 1.0 / h;
+        for (slot, flyer) in (0..).zip(&self.flyers) {
+            soft.bodies.push(&match world.body_in_slot(slot) {
+                Some((_, body)) => soft_body(body, flyer.kick * rate),
+                None => NOBODY,
             });
         }
         let report = soft.solver.step(&mut soft.bodies, &mut soft.patches.manifolds, h);
@@ -106,9 +107,6 @@ impl TimeStepping {
         let patches = soft.patches.manifolds.len() as u64;
         self.report.solver.largest = self.report.solver.largest.max(patches);
         self.report.solver.iterations += u64::from(soft.solver.params.substeps);
-        for (k, pool) in self.pool.iter_mut().enumerate() {
-            pool.velocity = soft.bodies.velocity(k);
-        }
         Ok(())
     }
 
@@ -138,9 +136,9 @@ impl TimeStepping {
                 let kind = if ordinary { CollisionKind::Ordinary } else { CollisionKind::Lasting };
                 *(if ordinary { &mut work.impact } else { &mut work.micro }) += outcome.normal_work;
                 work.friction += outcome.friction_work;
-                let point = self.pool[a as usize].center + outcome.arm;
+                let point = soft.bodies.center(a as usize) + outcome.arm;
                 for (slot, impulse) in [(a, -outcome.impulse), (b, outcome.impulse)] {
-                    if self.pool[slot as usize].is_movable() {
+                    if soft.bodies.is_movable(slot as usize) {
                         continue;
                     }
                     let Some((_, body)) = world.body_in_slot(slot) else { continue };
@@ -176,22 +174,25 @@ impl TimeStepping {
         world.book_contact_work(&work);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
         let mut imbalance = 0.0_f64;
-        for (body, flyer) in self.pool.iter().zip(&self.flyers).filter(|(b, f)| f.pushed && b.is_movable()) {
-            imbalance = imbalance.max((body.velocity.linear - flyer.start.linear).length() / h);
+        for (k, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            if soft.bodies.is_movable(k) {
+                let change = soft.bodies.velocity(k).linear - flyer.start.linear;
+                imbalance = imbalance.max(change.length_squared());
+            }
         }
-        self.report.solver.imbalance = imbalance;
-        self.book_forces(world, h);
+        self.report.solver.imbalance = imbalance.sqrt() / h;
+        self.book_forces(world, h, |slot| soft.bodies.velocity(slot));
     }
 
     /// Moves the bodies that contacts or forces pushed; others fly on.
     fn carry(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
         let time = world.time();
-        for slot in 0..self.pool.len() as u32 {
+        for slot in 0..self.flyers.len() as u32 {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if !body.is_free() || !self.pool[slot as usize].is_movable() {
+            let Some(soft) = &self.soft else { return Ok(()) };
+            if !body.is_free() || !soft.bodies.is_movable(slot as usize) {
                 continue;
             }
-            let Some(soft) = &self.soft else { return Ok(()) };
             let (x, v) = (soft.bodies.displacement(slot as usize), soft.bodies.velocity(slot as usize));
             let finite = |m: Motion| m.to_array().iter().all(|x| x.is_finite());
             if !(finite(x) && finite(v)) {
@@ -208,6 +209,32 @@ impl TimeStepping {
         }
         Ok(())
     }
+}
+
+/// An empty slot.
+const NOBODY: SoftBody = SoftBody {
+    inv_mass: 0.0,
+    inv_inertia: Sym3::ZERO,
+    pose: Pose::IDENTITY,
+    velocity: Motion::ZERO,
+    acceleration: Motion::ZERO,
+};
+
+/// A body as the solver sees it.
+fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
+    let state = body.state();
+    let (inv_mass, inv_inertia) = match state.kind() {
+        BodyKind::Free(mass) => {
+            let [x, y, z] = DMat3::from_quat(state.pose().rotation).to_cols_array_2d().map(DVec3::from);
+            let inverse = 1.0 / mass.moments();
+            let diagonal = x * x * inverse.x + y * y * inverse.y + z * z * inverse.z;
+            let turned = |v: DVec3| DVec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
+            let rest = turned(x) * inverse.x + turned(y) * inverse.y + turned(z) * inverse.z;
+            (1.0 / mass.mass(), Sym3::new(diagonal.x, diagonal.y, diagonal.z, rest.x, rest.y, rest.z))
+        }
+        BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
+    };
+    SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity: state.velocity, acceleration }
 }
 
 /// The stepper's error for what the solver refuses.
