@@ -11,7 +11,7 @@ use sim_math::{
 };
 use sim_steppers::TimeStepping;
 use sim_traits::{Capsule, Cylinder, Shape};
-use sim_world::{Body, Stepper, World};
+use sim_world::{Body, StepReport, Stepper, World};
 use timed::{G, ball, brick, cone, earth, energy, soft};
 
 fn pile(random: &mut SplitMix64) -> World {
@@ -39,7 +39,7 @@ fn pile(random: &mut SplitMix64) -> World {
 }
 
 /// A thousand steps of random piles: no panic, no error, nothing that is not finite, no energy that the account does not know of.
-fn piles(cases: u64, stepper: impl Fn() -> TimeStepping, sinks: f64) {
+fn piles(cases: u64, stepper: impl Fn() -> TimeStepping, given: impl Fn(&StepReport) -> f64) {
     let mut random = soak::random(31);
     for k in 0..cases {
         let mut world = pile(&mut random);
@@ -48,7 +48,7 @@ fn piles(cases: u64, stepper: impl Fn() -> TimeStepping, sinks: f64) {
         let mut allowed = start;
         for _ in 0..100 {
             let report = stepper.advance(&mut world, 1.0 / 6.0).unwrap();
-            allowed += report.solver.lifted.max(0.0) + report.energy.remainder().max(0.0);
+            allowed += given(&report).max(0.0) + report.energy.remainder().max(0.0);
             let now = energy(&world);
             assert!(
                 now.is_finite() && now <= allowed * (1.0 + 1e-9),
@@ -59,7 +59,7 @@ fn piles(cases: u64, stepper: impl Fn() -> TimeStepping, sinks: f64) {
                 let speed = body.velocity().linear.length();
                 let bound = (2.0 * (allowed + G * body.mass()) / body.mass()).sqrt();
                 assert!(body.center().is_finite() && speed <= bound, "pile {k}: {id} at {speed} m/s");
-                assert!(body.center().z > -sinks, "pile {k}: {id} sank to {}", body.center());
+                assert!(body.center().z > -0.05, "pile {k}: {id} sank to {}", body.center());
             }
         }
         // Bodies that begin inside each other are pushed out: that is all that the account may not know of.
@@ -69,12 +69,13 @@ fn piles(cases: u64, stepper: impl Fn() -> TimeStepping, sinks: f64) {
 
 #[test]
 fn soak_random_piles_stay_finite_and_within_their_energy() {
-    piles(soak::cases(6), || cone(|_| {}), 0.05);
+    piles(soak::cases(6), || cone(|_| {}), |report| report.solver.lifted);
 }
 
 #[test]
 fn soak_random_piles_stay_finite_with_soft_contacts() {
-    piles(soak::cases(6), || soft(|_| {}), 0.05);
+    // Springs of contacts push out what is inside.
+    piles(soak::cases(6), || soft(|_| {}), |report| report.energy.impact + report.energy.micro);
 }
 
 #[test]

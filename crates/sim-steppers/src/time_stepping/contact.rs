@@ -77,7 +77,8 @@ impl TimeStepping {
         chosen.clear();
         chosen.extend((0..self.sites.all.len() as u32).filter(|&k| {
             let site = &self.sites.all[k as usize];
-            !(cut && self.bouncing[k as usize]) && site.gap < f64::INFINITY
+            let stuck = site.bodies.iter().all(|slot| !self.pool[*slot as usize].is_movable());
+            !(cut && self.bouncing[k as usize]) && site.gap < f64::INFINITY && !stuck
         }));
         self.chosen = chosen;
         self.islands_of_chosen();
@@ -132,9 +133,11 @@ impl TimeStepping {
         self.hold(world, h, false);
         self.book_contacts(world, h);
         self.sites.borne.resize(self.sites.all.len(), DVec3::ZERO);
-        for (k, borne) in self.sites.borne.iter_mut().enumerate() {
-            if !self.resting.held[k] {
-                *borne = DVec3::ZERO;
+        for (k, site) in self.sites.all.iter().enumerate() {
+            // What sleeps keeps its impulses until it wakes.
+            let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
+            if !self.resting.held[k] && moves {
+                self.sites.borne[k] = DVec3::ZERO;
             }
         }
         for (m, &k) in self.order.iter().enumerate() {

@@ -73,18 +73,21 @@ impl TimeStepping {
         self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
         // Only islands in which something overlaps.
         self.chosen.clear();
-        self.chosen.extend(0..self.sites.all.len() as u32);
+        let moves = |slot: &u32| self.pool[*slot as usize].is_movable();
+        let sites = (0..).zip(&self.sites.all).filter(|(_, site)| site.bodies.iter().any(moves));
+        self.chosen.extend(sites.map(|(k, _)| k));
         self.islands_of_chosen();
         let mut any = false;
         for island in 0..self.islands.len() {
             let sites = &self.sites.all;
             let members = self.islands.contacts(island);
-            if members.iter().all(|&k| sites[k as usize].gap >= -self.params.slop) {
+            let site_of = |m: &u32| &sites[self.chosen[*m as usize] as usize];
+            if members.iter().all(|m| site_of(m).gap >= -self.params.slop) {
                 continue;
             }
             self.contacts.clear();
-            self.contacts.extend(members.iter().map(|&k| {
-                let mut contact = contact_at(&sites[k as usize], sites[k as usize].gap);
+            self.contacts.extend(members.iter().map(|m| {
+                let mut contact = contact_at(site_of(m), site_of(m).gap);
                 contact.friction = 0.0;
                 contact
             }));

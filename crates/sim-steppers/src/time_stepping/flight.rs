@@ -10,7 +10,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Body, Law, Piece, World, WorldError};
+use sim_world::{Body, Law, Piece, Rest, World, WorldError};
 
 /// A body during a step.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,9 @@ impl TimeStepping {
                     inverse_inertia: state.inverse_inertia(),
                     velocity: state.velocity,
                 };
-                if found.is_free() {
+                if found.rest() != Rest::Awake {
+                    (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
+                } else if found.is_free() {
                     acceleration = world.gravity() + found.pull();
                 }
             }
@@ -69,7 +71,7 @@ impl TimeStepping {
         self.flyers.clear();
         for slot in 0..world.body_slots() as u32 {
             let found = world.body_in_slot(slot).map(|(_, body)| body);
-            let pulled = found.filter(|body| body.is_free());
+            let pulled = found.filter(|body| body.is_free() && body.rest() == Rest::Awake);
             self.flyers.push(Flyer {
                 acceleration: pulled.map_or(DVec3::ZERO, |body| world.gravity() + body.pull()),
                 start: found.map_or(Motion::ZERO, |body| body.state().velocity),
@@ -92,7 +94,7 @@ impl TimeStepping {
         let time = world.time();
         for slot in 0..self.pool.len() as u32 {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if !body.is_free() {
+            if !body.is_free() || body.rest() != Rest::Awake {
                 continue;
             }
             let (flyer, pool) = (self.flyers[slot as usize], self.pool[slot as usize]);

@@ -15,6 +15,7 @@
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
 //! | `correct` | overlaps opened without touching velocities |
+//! | `sleep` | islands that lie still |
 //! | `notice` | contact events, forces, sensors |
 //! | `saved` | tables as bytes |
 //! | `stepper` | the loop |
@@ -31,10 +32,12 @@ mod patches;
 mod rest;
 mod saved;
 mod sites;
+mod sleep;
 mod soft;
 mod stepper;
 mod trails;
 mod watched;
 
 pub use params::{Stabilization, TimeSteppingParams};
+pub use sleep::TimeSleepParams;
 pub use stepper::{ContactMethod, Stage, TimeParts, TimeStepping};

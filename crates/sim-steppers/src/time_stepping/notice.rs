@@ -2,7 +2,7 @@
 
 use super::{stepper::TimeStepping, watched::Watched};
 use sim_math::glam::DVec3;
-use sim_world::{Collision, Contact, Event, World};
+use sim_world::{Collision, Contact, Event, Rest, World};
 
 impl Watched {
     /// Adds an impulse to what the pair exerted in this advance.
@@ -36,7 +36,14 @@ impl TimeStepping {
         for kind in self.detect.pending.drain(..) {
             world.list(Event { time, kind });
         }
+        let sleeps = |slot: u32| {
+            world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep || b.is_fixed())
+        };
+        self.begun.clear();
         for pair in &mut self.detect.watched {
+            if self.params.sleep.is_some() && pair.bodies.into_iter().all(sleeps) {
+                continue;
+            }
             let touching = if pair.sensor.is_some() {
                 pair.distance <= 0.0
             } else {
@@ -45,9 +52,10 @@ impl TimeStepping {
             pair.pushed = false;
             if touching != pair.touching {
                 pair.touching = touching;
-                world.list(Event { time, kind: pair.notice(touching) });
+                self.begun.push(pair.notice(touching));
             }
         }
+        self.begun.drain(..).for_each(|kind| world.list(Event { time, kind }));
     }
 
     /// Fills the world's list of contacts.

@@ -1,5 +1,6 @@
 //! Tunables of time stepping.
 
+use super::sleep::TimeSleepParams;
 use sim_world::StepError;
 
 /// What is done about overlaps.
@@ -40,6 +41,8 @@ pub struct TimeSteppingParams {
     pub slop: f64,
     /// Start from the impulses of the last step. Default true.
     pub warm_start: bool,
+    /// When islands that lie still fall asleep. Default never.
+    pub sleep: Option<TimeSleepParams>,
 }
 
 impl Default for TimeSteppingParams {
@@ -55,6 +58,7 @@ impl Default for TimeSteppingParams {
             stabilization: Stabilization::PostStep(4),
             slop: 1e-7,
             warm_start: true,
+            sleep: None,
         }
     }
 }
@@ -91,6 +95,13 @@ impl TimeSteppingParams {
         ] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(StepError::Parameter { what, value });
+            }
+        }
+        if let Some(sleep) = self.sleep {
+            for (what, value) in [("time until sleep", sleep.after), ("motion in sleep", sleep.motion)] {
+                if !(value > 0.0 && value.is_finite()) {
+                    return Err(StepError::Parameter { what, value });
+                }
             }
         }
         if self.substeps == 0 {

@@ -114,7 +114,8 @@ impl TimeStepping {
         let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
         let time = world.time();
         for (k, site) in self.sites.all.iter().enumerate() {
-            if !all && !self.resting.held[k] {
+            let asleep = site.bodies.iter().all(|slot| !self.pool[*slot as usize].is_movable());
+            if asleep || (!all && !self.resting.held[k]) {
                 continue;
             }
             for slot in site.bodies {

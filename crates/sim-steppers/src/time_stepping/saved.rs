@@ -23,6 +23,7 @@ mod tables {
         super::{
             detect::Placed,
             patches::Origin,
+            sleep::Anchor,
             trails::Trail,
             watched::{Found, Watched},
         },
@@ -65,6 +66,7 @@ mod tables {
         pairs: Vec<PairData>,
         trails: Vec<Option<Trail>>,
         placed: Vec<Option<Placed>>,
+        anchors: Vec<Option<Anchor>>,
         borne: Option<Vec<DVec3>>,
         patches: Vec<(Origin, Vec<u32>, Vec<f64>)>,
         warm: Vec<(KeyData, DVec3, DVec3)>,
@@ -112,6 +114,7 @@ mod tables {
                 pairs: pairs.collect(),
                 trails: self.detect.trails.all.clone(),
                 placed: self.detect.placed.clone(),
+                anchors: self.sleep.anchors.clone(),
                 borne: self.sites.known.then(|| self.sites.borne.clone()),
                 patches: self.soft.as_ref().map_or_else(Vec::new, |soft| {
                     let both = soft.patches.origins.iter().zip(&soft.patches.manifolds);
@@ -167,6 +170,7 @@ mod tables {
                 }
                 self.detect.watched.push(pair);
             }
+            self.sleep.anchors = tables.anchors;
             if tables.trails.len() > bodies || tables.placed.len() > slots {
                 return Err(damaged("the number of boxes"));
             }

@@ -50,7 +50,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Body, Collision, ContactWork, Event, EventKind, Listing, StepError, World};
+use sim_world::{Body, Collision, ContactWork, Event, EventKind, Listing, Rest, StepError, World};
 
 /// What the soft solver keeps from step to step.
 #[derive(Debug, Default)]
@@ -71,6 +71,7 @@ impl TimeStepping {
     pub(super) fn soft_step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
         let h = end - world.time();
         self.report.solver.steps += 1;
+        self.wake_disturbed(world, h);
         self.trace(Stage::Read);
         self.read_flyers(world);
         self.trace(Stage::Forces);
@@ -85,6 +86,7 @@ impl TimeStepping {
         self.trace(Stage::Detect);
         self.find_contacts(world)?;
         self.notice(world);
+        self.settle(world)?;
         self.report.events += 1;
         self.control(world)
     }
@@ -122,6 +124,10 @@ impl TimeStepping {
                 continue;
             }
             let [a, b] = pair.bodies;
+            if !soft.bodies.is_movable(a as usize) && !soft.bodies.is_movable(b as usize) {
+                // Both sleep, or lie on what does not move.
+                continue;
+            }
             pair.distance = f64::INFINITY;
             for patch in &soft.patches.manifolds[start..start + count] {
                 pair.distance = patch.gaps().iter().fold(pair.distance, |least, gap| least.min(*gap));
@@ -224,7 +230,7 @@ const NOBODY: SoftBody = SoftBody {
 fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
     let state = body.state();
     let (inv_mass, inv_inertia) = match state.kind() {
-        BodyKind::Free(mass) => {
+        BodyKind::Free(mass) if body.rest() == Rest::Awake => {
             let [x, y, z] = DMat3::from_quat(state.pose().rotation).to_cols_array_2d().map(DVec3::from);
             let inverse = 1.0 / mass.moments();
             let diagonal = x * x * inverse.x + y * y * inverse.y + z * z * inverse.z;
@@ -232,7 +238,7 @@ fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
             let rest = turned(x) * inverse.x + turned(y) * inverse.y + turned(z) * inverse.z;
             (1.0 / mass.mass(), Sym3::new(diagonal.x, diagonal.y, diagonal.z, rest.x, rest.y, rest.z))
         }
-        BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
+        BodyKind::Free(_) | BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
     };
     SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity: state.velocity, acceleration }
 }

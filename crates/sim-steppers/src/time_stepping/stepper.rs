@@ -34,7 +34,7 @@
 //! `stages_come_in_order`, and `tests/time_*.rs`
 
 use super::{
-    detect::Detect, flight::Flyer, params::TimeSteppingParams, rest::Resting, sites::Sites,
+    detect::Detect, flight::Flyer, params::TimeSteppingParams, rest::Resting, sites::Sites, sleep::Sleep,
     soft::SoftContacts, watched::Horizon,
 };
 use crate::errors;
@@ -47,7 +47,7 @@ use constraint_dynamics::{
 };
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, ContactSolver, Executor, NarrowPhase};
-use sim_world::{Change, ControllerId, Rest, SnapshotError, StepError, StepReport, Stepper, World};
+use sim_world::{Change, ControllerId, EventKind, SnapshotError, StepError, StepReport, Stepper, World};
 
 /// How contacts are answered.
 #[derive(Debug)]
@@ -123,6 +123,7 @@ pub struct TimeStepping {
     pub(super) soft: Option<SoftContacts>,
     pub(super) warm: WarmStart,
     pub(super) resting: Resting,
+    pub(super) sleep: Sleep,
     /// Length of the step whose impulses are remembered, s.
     pub(super) last_step: f64,
     pub(super) seen: Option<u64>,
@@ -148,6 +149,8 @@ pub struct TimeStepping {
     pub(super) softener: Softener,
     pub(super) local_starts: Vec<u32>,
     pub(super) local_columns: Vec<u32>,
+    /// Contacts that began or ended in the present step.
+    pub(super) begun: Vec<EventKind>,
     trace: Option<Vec<Stage>>,
 }
 
@@ -173,6 +176,7 @@ impl TimeStepping {
             soft,
             warm: WarmStart::default(),
             resting: Resting::default(),
+            sleep: Sleep::default(),
             last_step: 0.0,
             seen: None,
             reached: 0.0,
@@ -194,6 +198,7 @@ impl TimeStepping {
             softener: Softener::default(),
             local_starts: Vec::new(),
             local_columns: Vec::new(),
+            begun: Vec::new(),
             trace: None,
         }
     }
@@ -248,12 +253,7 @@ impl TimeStepping {
             }
             self.last_step = 0.0;
         }
-        for slot in 0..world.body_slots() as u32 {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if body.rest() == Rest::Asleep {
-                world.wake(id, world.time());
-            }
-        }
+        self.wake_changed(world, known);
         self.find_contacts(world)?;
         self.seen = Some(world.revision());
         self.reached = world.time();
@@ -300,6 +300,7 @@ impl TimeStepping {
     fn step(&mut self, world: &mut World, end: f64, cuts: &mut u32) -> Result<(), StepError> {
         let time = world.time();
         self.report.solver.steps += 1;
+        self.wake_disturbed(world, end - time);
         self.trace(Stage::Read);
         self.read_bodies(world);
         self.trace(Stage::Impacts);
@@ -333,6 +334,7 @@ impl TimeStepping {
         let deepest = self.sites.all.iter().map(|s| -s.gap).fold(0.0, f64::max);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
         self.notice(world);
+        self.settle(world)?;
         self.report.events += 1;
         self.control(world)
     }
