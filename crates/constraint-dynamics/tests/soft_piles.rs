@@ -3,7 +3,7 @@
 mod common;
 
 use common::Pile;
-use constraint_dynamics::soft::{SoftManifold, SoftPoint};
+use constraint_dynamics::soft::SoftManifold;
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
@@ -26,7 +26,7 @@ fn a_box_comes_to_rest_on_a_plane_and_carries_its_weight() {
     assert!(solid.velocity.linear.length() < 1e-4, "{:?}", solid.velocity);
     let depth = 0.5 - solid.pose.translation.z;
     assert!(depth > 0.0 && depth < 5e-3, "{depth}");
-    let carried: f64 = pile.manifolds.iter().flat_map(SoftManifold::points).map(SoftPoint::impulse).sum();
+    let carried: f64 = pile.manifolds.iter().flat_map(SoftManifold::impulses).sum();
     let weight = 1000.0 * 9.81 * DT / 4.0;
     assert!((carried - weight).abs() < 1e-3 * weight, "{carried} of {weight}");
 }
@@ -53,8 +53,8 @@ fn a_pyramid_of_twenty_rows_stands() {
     for _ in 0..300 {
         pile.step(DT);
     }
-    let points = || pile.manifolds.iter().flat_map(SoftManifold::points);
-    let deepest = points().map(|p| -p.separation()).fold(0.0, f64::max);
+    let gaps = pile.manifolds.iter().flat_map(SoftManifold::gaps);
+    let deepest = gaps.map(|gap| -gap).fold(0.0, f64::max);
     let moved = pile.solids.iter().zip(&start).map(|(s, x)| (s.pose.translation - *x).truncate().length());
     let drift = moved.fold(0.0, f64::max);
     let speed = pile.solids.iter().map(|s| s.velocity.linear.length()).fold(0.0, f64::max);

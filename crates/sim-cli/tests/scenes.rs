@@ -190,7 +190,7 @@ fn time_stepping_and_its_contact_laws_are_chosen_by_name() {
     fs::write(dir.join("ball.ron"), BALL).unwrap();
     let scene = dir.join("ball.ron");
     let path = scene.to_str().unwrap();
-    for law in ["cone", "sweeps", "greedy", "lemke"] {
+    for law in ["cone", "sweeps", "greedy", "lemke", "soft"] {
         let done =
             sim(&["run", path, "--stepper", "time", "--solver", law, "--step", "0.005s", "--until", "0.5s"]);
         assert!(

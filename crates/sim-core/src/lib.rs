@@ -69,14 +69,14 @@ pub use sim_steppers as steppers;
 pub use sim_traits as traits;
 pub use sim_world as world;
 
-pub use simulation::{BuildError, Simulation, SimulationBuilder, time_stepping};
+pub use simulation::{BuildError, Simulation, SimulationBuilder, soft_stepping, time_stepping};
 pub use threads::Threads;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::simulation::{Simulation, SimulationBuilder, time_stepping};
+    pub use crate::simulation::{Simulation, SimulationBuilder, soft_stepping, time_stepping};
     pub use collision_narrowphase::Polyhedron;
-    pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone};
+    pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
     pub use sim_math::{
         Pose,
         glam::{DQuat, DVec3},

@@ -2,8 +2,11 @@
 
 use collision_broadphase::CoherentHash;
 use collision_narrowphase::default_chain;
+use constraint_dynamics::soft::SoftParams;
 use rigid_impulse::impact::Integrated;
-use sim_steppers::{EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams};
+use sim_steppers::{
+    ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams,
+};
 use sim_traits::{BroadPhase, ContactSolver, Executor, ImpactLaw, NarrowPhase, Serial};
 use sim_world::{Registry, SnapshotError, StepError, StepReport, Stepper, World};
 use thiserror::Error;
@@ -139,13 +142,36 @@ impl Simulation {
 /// Time stepping with a contact law, and the default part for every other seam.
 #[must_use]
 pub fn time_stepping(law: impl ContactSolver + 'static, params: TimeSteppingParams) -> TimeStepping {
-    let parts = TimeParts {
+    TimeStepping::with(time_parts(ContactMethod::law(law)), params)
+}
+
+/// Time stepping with soft contacts, and the default part for every seam: for large scenes. The parameters that go with it are
+/// [`TimeSteppingParams::soft`].
+///
+/// ```
+/// use sim_core::prelude::*;
+///
+/// let mut world = World::new([0.0, 0.0, -9.81])?;
+/// world.add(Body::fixed().shape(HalfSpace::up()))?;
+/// let block = world.add(Body::free().shape(Cuboid::new([0.5, 0.5, 0.1].into())?).at([0.0, 0.0, 0.1]))?;
+/// let stepper = soft_stepping(SoftParams::default(), TimeSteppingParams::soft());
+/// let mut sim = Simulation::builder(world).stepper(stepper).build()?;
+/// sim.advance(1.0)?;
+/// assert!((sim.world()[block].position().z - 0.1).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn soft_stepping(soft: SoftParams, params: TimeSteppingParams) -> TimeStepping {
+    TimeStepping::with(time_parts(ContactMethod::Soft(soft)), params)
+}
+
+fn time_parts(contacts: ContactMethod) -> TimeParts {
+    TimeParts {
         broad_phase: Box::new(CoherentHash::default()),
         narrow_phase: Box::new(default_chain()),
-        contact_solver: Box::new(law),
+        contacts,
         executor: Box::new(Serial),
-    };
-    TimeStepping::with(parts, params)
+    }
 }
 
 fn default_parts() -> Parts {

@@ -43,6 +43,9 @@ impl Threads {
 impl Executor for Threads {
     fn for_each(&self, n: usize, work: &(dyn Fn(usize) + Sync)) {
         let helpers = self.count.get().min(n).saturating_sub(1);
+        if helpers == 0 {
+            return (0..n).for_each(work);
+        }
         let next = AtomicUsize::new(0);
         let help = || {
             loop {

@@ -11,7 +11,7 @@ use collision_narrowphase::default_chain;
 use constraint_dynamics::ConeNewton;
 use rigid_impulse::impact::Integrated;
 use sim_math::glam::DVec3;
-use sim_steppers::{EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping};
+use sim_steppers::{ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping};
 use sim_traits::{Cuboid, HalfSpace, Serial};
 use sim_world::{Body, Stepper, World};
 use std::{error::Error, time::Instant};
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Box::new(TimeStepping::new(TimeParts {
                     broad_phase: Box::new(CoherentHash::default()),
                     narrow_phase: Box::new(default_chain()),
-                    contact_solver: Box::new(ConeNewton::default()),
+                    contacts: ContactMethod::law(ConeNewton::default()),
                     executor: Box::new(Serial),
                 }))
             } else {

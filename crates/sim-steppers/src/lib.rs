@@ -41,16 +41,18 @@
 //!
 //! # What it does not do
 //!
-//! [`TimeStepping`] has no joints and puts nothing to sleep yet: it wakes what sleeps. It knows springs, drag, constant forces and torques, and refuses
-//! other forces that depend on the state.
+//! [`TimeStepping`] has no joints. It knows springs, drag, constant forces and torques, and refuses other forces that depend on the state.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod errors;
 pub mod event_driven;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams};
-pub use time_stepping::{Stabilization, TimeParts, TimeStepping, TimeSteppingParams};
+pub use time_stepping::{
+    ContactMethod, Stabilization, TimeParts, TimeSleepParams, TimeStepping, TimeSteppingParams,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

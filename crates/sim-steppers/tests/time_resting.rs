@@ -8,7 +8,7 @@ use collision_broadphase::SweepAndPrune;
 use collision_narrowphase::default_chain;
 use constraint_dynamics::ConeNewton;
 use sim_math::{assert_close, glam::DVec3, testkit::SplitMix64};
-use sim_steppers::{TimeParts, TimeStepping, time_stepping::Stage};
+use sim_steppers::{ContactMethod, TimeParts, TimeStepping, time_stepping::Stage};
 use sim_traits::Executor;
 use sim_world::{Stepper, World};
 use timed::{ball, brick, cone, drift, earth, laws, positions, rows};
@@ -137,7 +137,7 @@ fn threads_and_broad_phases_do_not_change_a_bit() {
     let parts = TimeParts {
         broad_phase: Box::new(SweepAndPrune::default()),
         narrow_phase: Box::new(default_chain()),
-        contact_solver: Box::new(ConeNewton::default()),
+        contacts: ContactMethod::law(ConeNewton::default()),
         executor: Box::new(Two),
     };
     let mut other = heap();
@@ -225,4 +225,37 @@ fn pinched_and_wedged_bodies_get_a_finite_answer_or_an_error() {
             );
         }
     }
+}
+
+#[test]
+fn a_held_pile_falls_when_its_support_goes() {
+    let mut world = earth(0.5, 0.0);
+    let table = world.add(sim_world::Body::fixed().shape(slab()).at([0.0, 0.0, 2.0])).unwrap();
+    let low = world.add(brick(0.3, 0.3, 0.3, 0.5).at([0.0, 0.0, 2.4])).unwrap();
+    let top = world.add(brick(0.3, 0.3, 0.3, 0.5).at([0.0, 0.0, 3.0])).unwrap();
+    let apart = world.add(brick(0.3, 0.3, 0.3, 0.5).at([5.0, 0.0, 0.3])).unwrap();
+    let mut stepper = cone(|_| {});
+    stepper.advance(&mut world, 0.5).unwrap();
+    let before = [low, top, apart].map(|id| *world[id].state());
+    // Nothing is solved and nothing looked for: held to the bit, with the weight on the table.
+    let report = stepper.advance(&mut world, 1.0).unwrap();
+    assert_eq!((report.solver.islands, report.solver.iterations, report.distances), (0, 0, 0));
+    assert_eq!(before, [low, top, apart].map(|id| *world[id].state()));
+    let weight = 9.81 * (world[low].mass() + world[top].mass());
+    let on_table = world.contacts().iter().filter(|c| c.a.index() == 1 || c.b.index() == 1);
+    assert_close!(on_table.map(|c| c.impulse.z.abs()).sum::<f64>(), weight, rel = 1e-5);
+    assert!(report.momentum.remainder().linear.length() < 1e-5 * weight);
+    assert!(report.energy.remainder().abs() < 1e-9);
+    // A push is felt, gently, by the whole pile and by no other.
+    world.set_velocity(top, sim_math::spatial::Motion::new(DVec3::ZERO, DVec3::X)).unwrap();
+    stepper.advance(&mut world, 0.5).unwrap();
+    assert!(world[top].position().x > 0.05, "{}", world[top].position());
+    world.remove(table).unwrap();
+    stepper.advance(&mut world, 0.3).unwrap();
+    assert!(world[low].position().z < 2.0 && world[top].velocity().linear.z < -2.0);
+    assert!((world[apart].center() - before[2].pose().translation).length() < 1e-12);
+}
+
+fn slab() -> sim_traits::Shape {
+    sim_traits::Cuboid::new(DVec3::new(1.0, 1.0, 0.1)).unwrap().into()
 }

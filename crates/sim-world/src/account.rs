@@ -202,6 +202,19 @@ impl MomentumAccount {
     }
 }
 
+/// Work of the contacts of a step, J: see the terms of the same names in [`EnergyAccount`].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ContactWork {
+    /// Along the normals of fast approaches.
+    pub impact: f64,
+    /// Along all other normals.
+    pub micro: f64,
+    /// Of friction.
+    pub friction: f64,
+    /// Of scripted bodies.
+    pub scripted: f64,
+}
+
 /// The books of the advance that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Account {
@@ -209,6 +222,8 @@ pub(crate) struct Account {
     open: Option<f64>,
     energy: EnergyAccount,
     momentum: MomentumAccount,
+    /// What the bodies had when the last account was closed, with the revision and time of the world: most often the next one opens with it.
+    closed: Option<(u64, f64, f64, Momentum)>,
 }
 
 impl Account {
@@ -217,6 +232,9 @@ impl Account {
         let (Some(open), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
         let (piece, mass) = (&body.piece, mass.mass());
         let from = piece.start().max(open);
+        if from >= time {
+            return;
+        }
         match piece.law() {
             // What is integrated is booked with its cluster.
             Law::Still | Law::Integrated(_) | Law::Scripted { .. } => {}
@@ -237,6 +255,17 @@ impl Account {
         self.energy.forces += force.dot(moved);
         self.momentum.gravity.add(Momentum { linear: weight * tau, angular: moment.cross(weight) });
         self.momentum.forces.add(Momentum { linear: force * tau, angular: moment.cross(force) });
+    }
+
+    /// Books a step of `h` seconds that moved a free body from one place to another, m.
+    pub(crate) fn carried(&mut self, body: &Body, gravity: DVec3, [from, to]: [DVec3; 2], h: f64) {
+        let (Some(_), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
+        let (weight, force) = (gravity * mass.mass(), body.pull * mass.mass());
+        let (moved, moment) = (to - from, (from + to) * (0.5 * h));
+        self.energy.gravity += weight.dot(moved);
+        self.energy.forces += force.dot(moved);
+        self.momentum.gravity.add(Momentum { linear: weight * h, angular: moment.cross(weight) });
+        self.momentum.forces.add(Momentum { linear: force * h, angular: moment.cross(force) });
     }
 
     /// Books what gravity and forces did to a body on an integrated piece over a span of time.
@@ -307,19 +336,38 @@ impl Account {
 }
 
 impl World {
-    fn whole_momentum(&self) -> Momentum {
-        let mut sum = Momentum::default();
-        self.bodies().for_each(|(_, b)| sum.add(Momentum::of(&b.now)));
-        sum
+    /// Kinetic energy and momentum of all free bodies, in one pass.
+    fn motion(&self) -> (f64, Momentum) {
+        let (mut energy, mut sum) = (0.0, Momentum::default());
+        for (_, body) in self.bodies() {
+            let BodyKind::Free(mass) = body.now.kind() else { continue };
+            let (pose, velocity) = (body.now.pose(), body.now.velocity);
+            let linear = velocity.linear * mass.mass();
+            let turning = pose.inverse_transform_vector(velocity.angular);
+            let spin = mass.moments() * turning;
+            // As `RigidState::kinetic_energy` has it, to the bit.
+            energy += 0.5 * mass.mass() * velocity.linear.length_squared() + 0.5 * spin.dot(turning);
+            let angular = pose.translation.cross(linear) + pose.transform_vector(spin);
+            sum.add(Momentum { linear, angular });
+        }
+        (energy, sum)
     }
 
     /// Opens the account of an advance: for steppers.
     pub fn open_account(&mut self) {
-        let (energy, momentum) = (self.kinetic_energy(), self.whole_momentum());
+        let (energy, momentum) = match self.account.closed {
+            Some((revision, time, energy, momentum))
+                if (revision, time.to_bits()) == (self.revision, self.time.to_bits()) =>
+            {
+                (energy, momentum)
+            }
+            _ => self.motion(),
+        };
         self.account = Account {
             open: Some(self.time()),
             energy: EnergyAccount { start: energy, end: energy, ..EnergyAccount::default() },
             momentum: MomentumAccount { start: momentum, end: momentum, ..MomentumAccount::default() },
+            closed: None,
         };
     }
 
@@ -333,9 +381,9 @@ impl World {
         let mut account = self.account;
         let (gravity, time) = (self.gravity(), self.time());
         self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
-        account.energy.end = self.kinetic_energy();
-        account.momentum.end = self.whole_momentum();
-        self.account = Account::default();
+        (account.energy.end, account.momentum.end) = self.motion();
+        let closed = Some((self.revision, self.time, account.energy.end, account.momentum.end));
+        self.account = Account { closed, ..Account::default() };
         (account.energy, account.momentum)
     }
 
@@ -347,6 +395,29 @@ impl World {
             let mut both = Momentum::at(center, impulse);
             both.angular += moment;
             self.account.momentum.forces.add(both);
+        }
+    }
+
+    /// Books the work of all contacts of a step in the open account: for steppers that know no single collisions.
+    pub fn book_contact_work(&mut self, work: &ContactWork) {
+        if self.account.open.is_some() {
+            let energy = &mut self.account.energy;
+            energy.impact += work.impact;
+            energy.micro += work.micro;
+            energy.friction += work.friction;
+            energy.scripted += work.scripted;
+        }
+    }
+
+    /// Books the impulse (N·s, at a point, m) that a fixed or scripted body exerted on a free one in the open account: for steppers.
+    pub fn book_support(&mut self, by: &BodyKind, point: DVec3, impulse: DVec3) {
+        if self.account.open.is_some() {
+            let exerted = Momentum::at(point, impulse);
+            match by {
+                BodyKind::Free(_) => {}
+                BodyKind::Fixed => self.account.momentum.fixed.add(exerted),
+                BodyKind::Scripted => self.account.momentum.scripted.add(exerted),
+            }
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Body {
     pub(crate) step_hint: Option<f64>,
     pub(crate) tag: u64,
     pub(crate) rest: Rest,
+    /// Time at which a step of time last put it where it is, s; NaN if none did.
+    pub(crate) arrived: f64,
 }
 
 /// Whether a body takes part in motion.
@@ -391,6 +393,7 @@ impl BodyBuilder {
             step_hint: None,
             tag: self.tag,
             rest: Rest::Awake,
+            arrived: f64::NAN,
         };
         Ok((body, colliders))
     }

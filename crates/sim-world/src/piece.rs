@@ -152,6 +152,18 @@ impl Piece {
         Self { start, state, law: Law::Ballistic { acceleration, max_spin } }
     }
 
+    /// As [`Piece::ballistic`], with a bound on the angular speed that costs little and is up to the root of the ratio of its moments too large.
+    pub(crate) fn ballistic_loosely(start: f64, state: RigidState, acceleration: DVec3) -> Self {
+        let spin = state.velocity.angular.length();
+        let max_spin = match state.kind() {
+            BodyKind::Free(m) if spin > 0.0 => {
+                spin * (m.moments().max_element() / m.moments().min_element()).sqrt() * (1.0 + 1e-12)
+            }
+            _ => spin,
+        };
+        Self { start, state, law: Law::Ballistic { acceleration, max_spin } }
+    }
+
     /// Motion under forces.
     pub(crate) fn integrated(start: f64, state: RigidState, dense: Arc<Dense>) -> Self {
         Self { start, state, law: Law::Integrated(dense) }

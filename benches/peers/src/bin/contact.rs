@@ -1,15 +1,23 @@
 //! Contact scenes (workload W3) through ours and through rapier, f64 and f32, in one run on one machine.
 //!
-//! `RUSTFLAGS="-C target-cpu=native" cargo run --release --bin contact [SCENE] [ROUNDS]` in this folder prints a table: milliseconds
-//! per step, for each step the least of all rounds, averaged over the steps; the deepest overlap at the end of the run as one
+//! `RUSTFLAGS="-C target-cpu=native" cargo run --release --bin contact [SCENE] [ROUNDS] [ENGINE]` in this folder prints a table: milliseconds
+//! per step, for each step the least of all rounds, averaged over all steps and over the last hundred; the deepest overlap at the end of the run as one
 //! narrow phase judges it for all; how far a body has drifted sideways and how fast it still moves.
 
 use collision_narrowphase::default_chain;
-use sim_math::{
-    Pose,
-    glam::{DQuat, DVec3},
+use sim_core::{
+    Threads,
+    broadphase::ColumnSweep,
+    constraints::{ConeNewton, soft::SoftParams},
+    steppers::{ContactMethod, TimeParts, TimeStepping, TimeSteppingParams},
+    world::{Body, Stepper, World},
 };
-use sim_traits::{Capsule, Cuboid, NarrowPhase, PairCache, Shape, Sphere};
+use sim_math::{
+    Pose, Sym3,
+    glam::{DQuat, DVec3},
+    mass::MassProperties,
+};
+use sim_traits::{BodyId, Capsule, Cuboid, NarrowPhase, PairCache, Shape, Sphere};
 use std::time::Instant;
 use tumblestone_benches::scn::{CONTACT_SCENES, Form, Scn};
 
@@ -96,6 +104,62 @@ macro_rules! rapier {
 rapier!(rapier_f64, rapier3d_f64, f64);
 rapier!(rapier_f32, rapier3d, f32);
 
+/// This engine.
+struct Ours {
+    world: World,
+    stepper: TimeStepping,
+    ids: Vec<BodyId>,
+    dt: f64,
+}
+
+impl Ours {
+    fn load(scene: &Scn, contacts: ContactMethod, threads: usize) -> Self {
+        let mut world = World::new(scene.gravity).expect("gravity");
+        let mut ids = Vec::new();
+        for body in &scene.bodies {
+            let builder = if body.fixed { Body::fixed() } else { Body::free() };
+            let inertia = Sym3::from_diagonal(body.moments);
+            let builder = builder
+                .shape(shape(body.form))
+                .pose(Pose::new(body.pose.translation, body.pose.rotation.normalize()))
+                .moving(body.velocity.linear)
+                .spinning(body.velocity.angular)
+                .friction(scene.friction)
+                .restitution(scene.restitution);
+            let builder = if body.fixed {
+                builder
+            } else {
+                let mass = MassProperties::try_new(body.mass, DVec3::ZERO, inertia).expect("mass");
+                builder.mass_properties(mass)
+            };
+            ids.push(world.add(builder).expect("body"));
+        }
+        let mut params = match contacts {
+            ContactMethod::Soft(_) => TimeSteppingParams::soft(),
+            _ => TimeSteppingParams::default(),
+        };
+        params.dt = scene.dt;
+        let parts = TimeParts {
+            broad_phase: Box::new(ColumnSweep::default()),
+            narrow_phase: Box::new(default_chain()),
+            contacts,
+            executor: Box::new(Threads::new(threads)),
+        };
+        Self { world, stepper: TimeStepping::with(parts, params), ids, dt: scene.dt }
+    }
+}
+
+impl Engine for Ours {
+    fn step(&mut self) {
+        self.stepper.advance(&mut self.world, self.dt).expect("step");
+    }
+
+    fn state(&self) -> Vec<(Pose, DVec3)> {
+        let read = |id: &BodyId| (self.world[*id].user_pose(), self.world[*id].velocity().linear);
+        self.ids.iter().map(read).collect()
+    }
+}
+
 fn shape(form: Form) -> Shape {
     match form {
         Form::Cuboid(half) => Cuboid::new(half).expect("box").into(),
@@ -135,12 +199,13 @@ fn row(name: &str, engine: &str, scene: &Scn, rounds: u32, load: &dyn Fn() -> Bo
         }
         last = run.state();
     }
-    let mean = best.iter().sum::<f64>() / f64::from(scene.steps) * 1e3;
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * 1e3;
+    let (all, end) = (mean(&best), mean(&best[best.len().saturating_sub(100)..]));
     let free = || scene.bodies.iter().zip(&last).filter(|(b, _)| !b.fixed);
     let drift = free().map(|(b, (p, _))| (p.translation - b.pose.translation).truncate().length());
     let speed = free().map(|(_, (_, v))| v.length()).fold(0.0, f64::max);
     println!(
-        "| {name} | {engine} | {mean:.3} | {:.2} | {:.1} | {:.1} |",
+        "| {name} | {engine} | {all:.3} | {end:.3} | {:.2} | {:.1} | {:.1} |",
         deepest(scene, &last) * 1e3,
         drift.fold(0.0, f64::max) * 1e3,
         speed * 1e3
@@ -151,14 +216,25 @@ fn main() {
     let mut words = std::env::args().skip(1);
     let filter = words.next().unwrap_or_default();
     let rounds = words.next().and_then(|w| w.parse().ok()).unwrap_or(3);
-    println!("| scene | engine | ms per step | deepest, mm | drift, mm | speed, mm/s |");
-    println!("|---|---|---|---|---|---|");
+    let which = words.next().unwrap_or_default();
+    println!("| scene | engine | ms per step | last 100 | deepest, mm | drift, mm | speed, mm/s |");
+    println!("|---|---|---|---|---|---|---|");
     for (name, text) in CONTACT_SCENES {
         if !name.contains(&filter) {
             continue;
         }
         let scene = Scn::parse(text).expect("scene");
-        row(name, "rapier f64", &scene, rounds, &|| Box::new(rapier_f64::Rapier::load(&scene)));
-        row(name, "rapier f32", &scene, rounds, &|| Box::new(rapier_f32::Rapier::load(&scene)));
+        let soft = |threads| Ours::load(&scene, ContactMethod::Soft(SoftParams::default()), threads);
+        let exact = || Ours::load(&scene, ContactMethod::law(ConeNewton::default()), 1);
+        let engines: [(&str, &dyn Fn() -> Box<dyn Engine>); 5] = [
+            ("rapier f64", &|| Box::new(rapier_f64::Rapier::load(&scene))),
+            ("rapier f32", &|| Box::new(rapier_f32::Rapier::load(&scene))),
+            ("soft", &|| Box::new(soft(1))),
+            ("two threads, soft", &|| Box::new(soft(2))),
+            ("exact", &|| Box::new(exact())),
+        ];
+        for (engine, load) in engines.iter().filter(|(engine, _)| engine.starts_with(&which)) {
+            row(name, engine, &scene, rounds, load);
+        }
     }
 }

@@ -1,7 +1,10 @@
-//! What the soft solver is given: bodies as arrays, and manifolds in world coordinates.
+//! What the soft solver is given: bodies as arrays, and manifolds in the frames of their bodies.
+//!
+//! A manifold stays valid while its bodies move: normal and points are fixed to them, and each step finds the present arms and gaps. What a step
+//! leaves in it is where the next one starts.
 
 use super::lane::Slot;
-use sim_math::{Sym3, glam::DVec3, spatial::Motion};
+use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion};
 use sim_traits::Manifold;
 
 /// One body of a step.
@@ -11,6 +14,8 @@ pub struct SoftBody {
     pub inv_mass: f64,
     /// Inverse inertia tensor at the centre of mass in world axes, 1/(kg·m²).
     pub inv_inertia: Sym3,
+    /// Centre of mass and axes of the frame in which manifolds give points.
+    pub pose: Pose,
     /// Velocity of the centre of mass, world axes.
     pub velocity: Motion,
     /// Acceleration without contacts, world axes.
@@ -22,6 +27,8 @@ pub struct SoftBody {
 pub struct SoftBodies {
     /// Inverse mass, then inverse inertia: xx, yy, zz, xy, xz, yz.
     pub(super) inv_masses: Vec<Slot>,
+    /// Quaternion x, y, z, w, then the centre of mass.
+    pub(super) poses: Vec<Slot>,
     pub(super) velocities: Vec<Slot>,
     pub(super) displacements: Vec<Slot>,
     pub(super) accelerations: Vec<Slot>,
@@ -31,7 +38,7 @@ pub struct SoftBodies {
 
 pub(super) fn slot(m: &Motion) -> Slot {
     let [x, y, z, u, v, w] = m.to_array();
-    [x, y, z, u, v, w, 0.0, 0.0]
+    Slot([x, y, z, u, v, w, 0.0, 0.0])
 }
 
 fn motion(slot: &Slot) -> Motion {
@@ -42,6 +49,7 @@ impl SoftBodies {
     /// Removes all bodies.
     pub fn clear(&mut self) {
         self.inv_masses.clear();
+        self.poses.clear();
         self.velocities.clear();
         self.displacements.clear();
         self.accelerations.clear();
@@ -50,15 +58,18 @@ impl SoftBodies {
     /// Adds a body; its index is the number of bodies before it.
     pub fn push(&mut self, body: &SoftBody) {
         let [xx, yy, zz, xy, xz, yz] = body.inv_inertia.to_array();
-        self.inv_masses.push([body.inv_mass, xx, yy, zz, xy, xz, yz, 0.0]);
+        let (q, x) = (body.pose.rotation, body.pose.translation);
+        self.inv_masses.push(Slot([body.inv_mass, xx, yy, zz, xy, xz, yz, 0.0]));
+        self.poses.push(Slot([q.x, q.y, q.z, q.w, x.x, x.y, x.z, 0.0]));
         self.velocities.push(slot(&body.velocity));
-        self.displacements.push([0.0; 8]);
+        self.displacements.push(Slot::default());
         self.accelerations.push(slot(&body.acceleration));
     }
 
     /// Removes the last body.
     pub(super) fn pop(&mut self) {
         self.inv_masses.pop();
+        self.poses.pop();
         self.velocities.pop();
         self.displacements.pop();
         self.accelerations.pop();
@@ -76,6 +87,18 @@ impl SoftBodies {
         self.inv_masses.is_empty()
     }
 
+    /// True if impulses move a body.
+    #[must_use]
+    pub fn is_movable(&self, body: usize) -> bool {
+        self.inv_masses.get(body).is_some_and(|m| m[0] > 0.0)
+    }
+
+    /// Centre of mass of a body at the start of the step, world, m; the origin if there is no such body.
+    #[must_use]
+    pub fn center(&self, body: usize) -> DVec3 {
+        self.poses.get(body).map_or(DVec3::ZERO, |p| DVec3::new(p[4], p[5], p[6]))
+    }
+
     /// Velocity of a body, world axes; zero if there is no such body.
     #[must_use]
     pub fn velocity(&self, body: usize) -> Motion {
@@ -89,65 +112,94 @@ impl SoftBodies {
     }
 }
 
-/// One point of a manifold, as the eight numbers the kernel loads at once.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SoftPoint(pub(super) Slot);
-
-impl SoftPoint {
-    /// Contact point from the centres of mass of A and B (world axes, m), the gap there (m; negative inside), and a guess of the
-    /// normal impulse of one substep (N·s).
-    #[must_use]
-    pub fn new(arm_a: DVec3, arm_b: DVec3, separation: f64, impulse: f64) -> Self {
-        Self([arm_a.x, arm_a.y, arm_a.z, arm_b.x, arm_b.y, arm_b.z, separation, impulse])
-    }
-
-    /// Gap at the start of the step, m.
-    #[must_use]
-    pub fn separation(&self) -> f64 {
-        self.0[6]
-    }
-
-    /// Normal impulse, N·s: a guess before a step, that of its last substep afterwards.
-    #[must_use]
-    pub fn impulse(&self) -> f64 {
-        self.0[7]
-    }
-}
-
-/// Contact of two bodies over a planar patch, in world coordinates.
+/// Contact of two bodies over a planar patch.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SoftManifold {
     pub(super) bodies: [u32; 2],
-    /// Normal, friction, restitution, tangential impulse.
+    count: u32,
+    /// Normal, friction, restitution, radii of A and B, frame of the normal: −1 that of A, 1 that of B, 0 the world's.
     pub(super) head: Slot,
-    pub(super) twist_impulse: f64,
-    pub(super) points: [SoftPoint; Manifold::CAPACITY],
-    count: u8,
+    /// Core point of A in A's frame, of B in B's, 1 if there is such a point.
+    pub(super) points: [Slot; Manifold::CAPACITY],
+    /// Normal impulses of the last substep, then gaps at the end of the step.
+    pub(super) normals: Slot,
+    /// Friction impulse of the last substep in world axes and about the normal, approach, work along the normal, work of friction, arm z.
+    pub(super) friction: Slot,
+    /// Impulse of the whole step, normal, arm x and y, all in world axes.
+    pub(super) exerted: Slot,
+}
+
+/// With whom a normal turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NormalOf {
+    /// With body A, whose face it belongs to.
+    A,
+    /// With body B.
+    B,
+    /// With neither: between two balls.
+    World,
 }
 
 impl SoftManifold {
-    /// Between bodies A and B with the unit `normal` from B to A, without points yet.
+    /// Between bodies A and B with the unit `normal` from B to A in the frame of `of`, without points yet.
     #[must_use]
-    pub fn new(bodies: [u32; 2], normal: DVec3, friction: f64, restitution: f64) -> Self {
-        let head = [normal.x, normal.y, normal.z, friction, restitution, 0.0, 0.0, 0.0];
+    pub fn new(bodies: [u32; 2], normal: DVec3, of: NormalOf, friction: f64, restitution: f64) -> Self {
+        let side = match of {
+            NormalOf::A => -1.0,
+            NormalOf::B => 1.0,
+            NormalOf::World => 0.0,
+        };
+        let head = Slot([normal.x, normal.y, normal.z, friction, restitution, 0.0, 0.0, side]);
         Self { bodies, head, ..Self::default() }
     }
 
-    /// Adds a point; `false`, and no change, if four are there already.
-    pub fn push(&mut self, point: SoftPoint) -> bool {
-        let free = self.points.get_mut(usize::from(self.count));
-        let has_room = free.is_some();
-        if let Some(slot) = free {
-            *slot = point;
-            self.count += 1;
-        }
-        has_room
+    /// Gives both sides a rounding, m: points are then of cores, as the centre of a ball is, and surfaces this far from them along the normal. Such a
+    /// contact stays right while a ball rolls.
+    #[must_use]
+    pub fn rounded(mut self, radii: [f64; 2]) -> Self {
+        self.head[5..7].copy_from_slice(&radii);
+        self
     }
 
-    /// The points present.
+    /// Adds a contact of a point of A (in A's frame) with a point of B (in B's), m, and a guess of the normal impulse of one substep, N·s; `false`,
+    /// and no change, if four are there already.
+    pub fn push(&mut self, on_a: DVec3, on_b: DVec3, impulse: f64) -> bool {
+        let k = self.count as usize;
+        let Some(point) = self.points.get_mut(k) else { return false };
+        *point = Slot([on_a.x, on_a.y, on_a.z, on_b.x, on_b.y, on_b.z, 1.0, 0.0]);
+        self.normals[k] = impulse;
+        self.count += 1;
+        true
+    }
+
+    /// How many points.
     #[must_use]
-    pub fn points(&self) -> &[SoftPoint] {
-        &self.points[..usize::from(self.count)]
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// True without points.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The points present: on A in A's frame, on B in B's, m.
+    pub fn points(&self) -> impl Iterator<Item = [DVec3; 2]> + '_ {
+        let read = |p: &Slot| [DVec3::new(p[0], p[1], p[2]), DVec3::new(p[3], p[4], p[5])];
+        self.points[..self.len()].iter().map(read)
+    }
+
+    /// Normal impulses of the points, N·s: guesses before a step, those of its last substep afterwards.
+    #[must_use]
+    pub fn impulses(&self) -> &[f64] {
+        &self.normals[..self.len()]
+    }
+
+    /// Gaps of the points at the end of the step, m; negative inside.
+    #[must_use]
+    pub fn gaps(&self) -> &[f64] {
+        &self.normals[Manifold::CAPACITY..][..self.len()]
     }
 
     /// Indices of A and B.
@@ -156,21 +208,83 @@ impl SoftManifold {
         self.bodies
     }
 
-    /// Unit vector from B to A.
+    /// Coefficients of friction and restitution.
     #[must_use]
-    pub fn normal(&self) -> DVec3 {
-        DVec3::new(self.head[0], self.head[1], self.head[2])
+    pub fn surface(&self) -> [f64; 2] {
+        [self.head[3], self.head[4]]
     }
 
-    /// Friction impulse on A (N·s) and about the normal (N·m·s): a guess before a step, that of its last substep afterwards.
+    /// Friction impulse on A (N·s, world axes) and about the normal (N·m·s): a guess before a step, that of its last substep afterwards.
     #[must_use]
     pub fn friction_impulse(&self) -> (DVec3, f64) {
-        (DVec3::new(self.head[5], self.head[6], self.head[7]), self.twist_impulse)
+        (DVec3::new(self.friction[0], self.friction[1], self.friction[2]), self.friction[3])
     }
 
     /// Guess of the friction impulse of one substep, see [`Self::friction_impulse`].
     pub fn set_friction_impulse(&mut self, tangent: DVec3, twist: f64) {
-        self.head[5..].copy_from_slice(&tangent.to_array());
-        self.twist_impulse = twist;
+        self.friction[..3].copy_from_slice(&tangent.to_array());
+        self.friction[3] = twist;
     }
+
+    /// What a step reads of it.
+    pub(super) fn slots(&self) -> [&Slot; 7] {
+        let [a, b, c, d] = &self.points;
+        [&self.head, &self.friction, &self.normals, a, b, c, d]
+    }
+
+    /// All of it as numbers, for snapshots: A, B and the number of points, then the rest.
+    #[must_use]
+    pub fn to_numbers(&self) -> ([u32; 3], [f64; 64]) {
+        let mut out = [0.0; 64];
+        let parts = std::iter::once(&self.head).chain(&self.points);
+        let parts = parts.chain([&self.normals, &self.friction, &self.exerted]);
+        out.iter_mut().zip(parts.flat_map(|slot| slot.iter())).for_each(|(to, x)| *to = *x);
+        ([self.bodies[0], self.bodies[1], self.count], out)
+    }
+
+    /// From what [`Self::to_numbers`] gave; `None` for numbers that it never gives.
+    #[must_use]
+    pub fn from_numbers(names: [u32; 3], numbers: &[f64; 64]) -> Option<Self> {
+        let [a, b, count] = names;
+        if count as usize > Manifold::CAPACITY || !numbers.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let mut out = Self { bodies: [a, b], count, ..Self::default() };
+        let parts = std::iter::once(&mut out.head).chain(&mut out.points);
+        let parts = parts.chain([&mut out.normals, &mut out.friction, &mut out.exerted]);
+        parts.flat_map(|slot| slot.iter_mut()).zip(numbers).for_each(|(to, x)| *to = *x);
+        Some(out)
+    }
+
+    /// What the last step did here.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        let [_, _, _, _, approach, normal_work, friction_work, arm_z] = self.friction.0;
+        let [x, y, z, nx, ny, nz, arm_x, arm_y] = self.exerted.0;
+        Outcome {
+            impulse: DVec3::new(x, y, z),
+            normal: DVec3::new(nx, ny, nz),
+            arm: DVec3::new(arm_x, arm_y, arm_z),
+            approach,
+            normal_work,
+            friction_work,
+        }
+    }
+}
+
+/// What a step did at a manifold.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Outcome {
+    /// Impulse on A of all substeps together, world axes, N·s.
+    pub impulse: DVec3,
+    /// Unit vector from B to A at the start of the step, world axes.
+    pub normal: DVec3,
+    /// Centre of pressure from the centre of mass of A at the start of the step, world axes, m.
+    pub arm: DVec3,
+    /// Speed at which the bodies came together at the start of the step, the largest of all points, m/s.
+    pub approach: f64,
+    /// Work along the normal at the mean of the velocities before and after the step, J.
+    pub normal_work: f64,
+    /// Work of friction, in the same way, J.
+    pub friction_work: f64,
 }

@@ -34,6 +34,9 @@
 /// Patches sorted by colour.
 #[derive(Debug, Default)]
 pub(super) struct Colouring {
+    /// Patches coloured last, with their bodies; `u32::MAX` in place of one that does not move.
+    known: Vec<(u32, [u32; 2])>,
+    bodies: usize,
     used: Vec<u64>,
     colour: Vec<u8>,
     /// Patches in the order of their colours, those left over last.
@@ -45,28 +48,37 @@ pub(super) struct Colouring {
 const MAX_COLOURS: usize = 64;
 
 impl Colouring {
-    /// Colours the patches between `pairs` of bodies, of which only those that are `moving` matter.
+    /// Colours patches, given with the bodies they are between, of which only those that are `moving` matter. A patch that nothing moves at is left out.
     pub(super) fn build(
         &mut self,
         bodies: usize,
-        pairs: impl Iterator<Item = [u32; 2]> + Clone,
+        patches: impl Iterator<Item = (u32, [u32; 2])> + Clone,
         moving: impl Fn(u32) -> bool,
     ) {
+        let relevant = |(patch, pair): (u32, [u32; 2])| {
+            let pair = pair.map(|body| if moving(body) { body } else { u32::MAX });
+            (pair != [u32::MAX; 2]).then_some((patch, pair))
+        };
+        let given = patches.filter_map(relevant);
+        // Most steps have the patches of the step before.
+        if self.bodies == bodies && given.clone().eq(self.known.iter().copied()) {
+            return;
+        }
+        self.bodies = bodies;
+        self.known.clear();
+        self.known.extend(given);
         self.used.clear();
         self.used.resize(bodies, 0);
         self.colour.clear();
         let mut counts = [0; MAX_COLOURS + 1];
-        for pair in pairs {
-            let mut taken = 0;
-            for body in pair {
-                if moving(body) {
-                    taken |= self.used[body as usize];
-                }
-            }
-            let colour = (!taken).trailing_zeros();
+        for (_, pair) in &self.known {
+            let used = |body: &u32| self.used.get(*body as usize).copied().unwrap_or(0);
+            let colour = (!(used(&pair[0]) | used(&pair[1]))).trailing_zeros();
             if (colour as usize) < MAX_COLOURS {
                 for body in pair {
-                    self.used[body as usize] |= 1 << colour;
+                    if let Some(used) = self.used.get_mut(*body as usize) {
+                        *used |= 1 << colour;
+                    }
                 }
             }
             counts[colour as usize] += 1;
@@ -86,9 +98,9 @@ impl Colouring {
             *place = start;
             start += count;
         }
-        for (patch, colour) in (0..).zip(&self.colour) {
+        for ((patch, _), colour) in self.known.iter().zip(&self.colour) {
             let place = &mut next[usize::from(*colour)];
-            self.order[*place as usize] = patch;
+            self.order[*place as usize] = *patch;
             *place += 1;
         }
         self.ends.extend(
@@ -115,7 +127,7 @@ mod tests {
 
     fn colour(bodies: u32, pairs: &[[u32; 2]]) -> Colouring {
         let mut colouring = Colouring::default();
-        colouring.build(bodies as usize, pairs.iter().copied(), |b| b != 0);
+        colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b != 0);
         colouring
     }
 
@@ -125,7 +137,14 @@ mod tests {
         for bodies in [2, 5, 40, 300] {
             let mut body = || (random.range(0.0, f64::from(bodies)) as u32).min(bodies - 1);
             let pairs: Vec<_> = (0..4 * bodies).map(|_| [body(), body()]).filter(|[a, b]| a != b).collect();
-            let colouring = colour(bodies, &pairs);
+            let mut colouring = colour(bodies, &pairs);
+            // Asked for the same again it answers the same, and for others anew.
+            let first = colouring.order.clone();
+            colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b != 0);
+            assert_eq!(colouring.order, first);
+            colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b == 1);
+            assert!(colouring.order.iter().all(|p| pairs[*p as usize].contains(&1)));
+            colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b != 0);
             let mut seen: Vec<u32> = colouring.order.clone();
             seen.sort_unstable();
             assert!(seen.iter().copied().eq(0..pairs.len() as u32), "each patch once");

@@ -1,11 +1,13 @@
-//! Numbers the soft kernel runs on: one contact patch, or four side by side. Every lane does the arithmetic of one
+//! Numbers the soft kernel runs on: one contact patch, or eight side by side. Every lane does the arithmetic of one
 //! `f64` in the same order, so that it has the same bits, whatever vector registers the machine has.
 
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, Neg, Sub, SubAssign};
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
 mod avx;
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq"))]
+mod avx512;
 #[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "avx"))))]
 mod plain;
 #[cfg(test)]
@@ -18,8 +20,36 @@ pub(super) type Four = avx::Four;
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx")))]
 pub(super) type Four = plain::Four;
 
-/// One body's six numbers, padded to a cache line.
-pub(super) type Slot = [f64; 8];
+/// Eight numbers that are read and written together: one cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(C, align(64))]
+pub(super) struct Slot(pub(super) [f64; 8]);
+
+impl Deref for Slot {
+    type Target = [f64; 8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f64; 8] {
+        &self.0
+    }
+}
+
+impl DerefMut for Slot {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f64; 8] {
+        &mut self.0
+    }
+}
+
+/// What the solver runs on.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq"))]
+pub(super) type Wide = avx512::Eight;
+/// What the solver runs on.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq")))]
+pub(super) type Wide = Twice<Four>;
+
+/// Most lanes of any kind.
+pub(super) const MAX_LANES: usize = 8;
 
 /// Arithmetic lane by lane.
 pub(super) trait Lane:
@@ -37,8 +67,6 @@ pub(super) trait Lane:
 {
     /// How many numbers side by side.
     const LANES: usize;
-    /// Number of one lane.
-    fn lane(self, lane: usize) -> f64;
     /// The same number in every lane.
     fn splat(x: f64) -> Self;
     /// The greater number of each lane.
@@ -49,8 +77,8 @@ pub(super) trait Lane:
     fn sqrt(self) -> Self;
     /// Number k of the row of each lane, for all k.
     fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8];
-    /// The row of each lane from its columns; rows beyond the lanes mean nothing.
-    fn rows(columns: [Self; 8]) -> [Slot; 4];
+    /// Hands out the row of each lane, made of its columns.
+    fn rows(columns: [Self; 8], write: impl FnMut(usize, Slot));
     /// `yes` where this is greater than zero, `no` elsewhere.
     fn if_positive(self, yes: Self, no: Self) -> Self;
 }
@@ -78,11 +106,6 @@ impl Lane for f64 {
     const LANES: usize = 1;
 
     #[inline(always)]
-    fn lane(self, _lane: usize) -> f64 {
-        self
-    }
-
-    #[inline(always)]
     fn splat(x: f64) -> Self {
         x
     }
@@ -104,17 +127,100 @@ impl Lane for f64 {
 
     #[inline(always)]
     fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8] {
-        *row(0)
+        row(0).0
     }
 
     #[inline(always)]
-    fn rows(columns: [Self; 8]) -> [Slot; 4] {
-        [columns; 4]
+    fn rows(columns: [Self; 8], mut write: impl FnMut(usize, Slot)) {
+        write(0, Slot(columns));
     }
 
     #[inline(always)]
     fn if_positive(self, yes: Self, no: Self) -> Self {
         chosen(self > 0.0, yes, no)
+    }
+}
+
+/// Twice as many lanes. A patch is a chain of operations that wait for each other; two chains side by side fill the gaps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Twice<L>(L, L);
+
+macro_rules! both {
+    ($($trait:ident $method:ident),+) => {$(
+        impl<L: Lane> $trait for Twice<L> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, o: Self) -> Self {
+                Self(self.0.$method(o.0), self.1.$method(o.1))
+            }
+        }
+    )+};
+}
+
+both!(Add add, Sub sub, Mul mul, Div div);
+
+impl<L: Lane> Neg for Twice<L> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0, -self.1)
+    }
+}
+
+impl<L: Lane> AddAssign for Twice<L> {
+    #[inline(always)]
+    fn add_assign(&mut self, o: Self) {
+        *self = *self + o;
+    }
+}
+
+impl<L: Lane> SubAssign for Twice<L> {
+    #[inline(always)]
+    fn sub_assign(&mut self, o: Self) {
+        *self = *self - o;
+    }
+}
+
+impl<L: Lane> Lane for Twice<L> {
+    const LANES: usize = 2 * L::LANES;
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Self(L::splat(x), L::splat(x))
+    }
+
+    #[inline(always)]
+    fn max(self, o: Self) -> Self {
+        Self(self.0.max(o.0), self.1.max(o.1))
+    }
+
+    #[inline(always)]
+    fn min(self, o: Self) -> Self {
+        Self(self.0.min(o.0), self.1.min(o.1))
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.sqrt(), self.1.sqrt())
+    }
+
+    #[inline(always)]
+    fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8] {
+        let (x, y) = (L::columns(&row), L::columns(|lane| row(lane + L::LANES)));
+        std::array::from_fn(|k| Self(x[k], y[k]))
+    }
+
+    #[inline(always)]
+    fn rows(columns: [Self; 8], mut write: impl FnMut(usize, Slot)) {
+        L::rows(columns.map(|c| c.0), &mut write);
+        L::rows(columns.map(|c| c.1), |lane, row| write(lane + L::LANES, row));
+    }
+
+    #[inline(always)]
+    fn if_positive(self, yes: Self, no: Self) -> Self {
+        Self(self.0.if_positive(yes.0, no.0), self.1.if_positive(yes.1, no.1))
     }
 }
 
@@ -170,5 +276,32 @@ impl<L: Lane> Sym<L> {
             y: xy * v.x + yy * v.y + yz * v.z,
             z: xz * v.x + yz * v.y + zz * v.z,
         }
+    }
+}
+
+/// Axes of a frame in every lane, as columns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axes<L>([Vec3<L>; 3]);
+
+impl<L: Lane> Axes<L> {
+    #[inline(always)]
+    pub(super) fn new([x, y, z, w]: [L; 4]) -> Self {
+        let (x2, y2, z2) = (x + x, y + y, z + z);
+        let (xx, xy, xz) = (x * x2, x * y2, x * z2);
+        let (yy, yz, zz) = (y * y2, y * z2, z * z2);
+        let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+        let one = L::splat(1.0);
+        Self([
+            Vec3 { x: one - (yy + zz), y: xy + wz, z: xz - wy },
+            Vec3 { x: xy - wz, y: one - (xx + zz), z: yz + wx },
+            Vec3 { x: xz + wy, y: yz - wx, z: one - (xx + yy) },
+        ])
+    }
+
+    /// A vector given along these axes, in world axes.
+    #[inline(always)]
+    pub(super) fn turn(&self, v: Vec3<L>) -> Vec3<L> {
+        let [a, b, c] = self.0;
+        a.scale(v.x).plus(b.scale(v.y)).plus(c.scale(v.z))
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `bodies` | what the solver is given |
 //! | `lane` | one number or four side by side, same bits |
 //! | `colour` | groups of patches that share no body |
 //! | `patch` | one patch: normal block, friction block, restitution |
@@ -17,5 +18,5 @@ mod lane;
 mod patch;
 mod step;
 
-pub use bodies::{SoftBodies, SoftBody, SoftManifold, SoftPoint};
+pub use bodies::{NormalOf, Outcome, SoftBodies, SoftBody, SoftManifold};
 pub use step::{SoftError, SoftParams, SoftReport, SoftSolver};

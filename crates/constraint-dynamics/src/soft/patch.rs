@@ -12,8 +12,10 @@
 //! | `p` | normal impulse of each point during one substep, p ≥ 0 | N·s |
 //! | `f` | friction impulse: two tangents and a twist about the normal, at the pressure centre | N·s, N·m·s |
 //! | `k` | K = J M⁻¹ Jᵀ of the four normal rows, upper triangle without the diagonal | 1/kg |
+//! | `c` | J M⁻¹ Jᵀ between the friction rows and the normal rows | 1/kg, 1/(kg·m) |
 //! | `gap` | separation at the start of the step | m |
 //! | `x` | displacement of the two bodies since the start of the step | m, rad |
+//! | `u` | velocities of the rows at the start and at the end of the step | m/s, rad/s |
 //! | `rate`, `keep`, `fade` | ω/(2ζ + hω), a₂a₃, a₃ with a₂ = hω(2ζ + hω), a₃ = 1/(1 + a₂) | 1/s, -, - |
 //!
 //! # Formula
@@ -23,12 +25,13 @@
 //! apart,   s > 0:  Δp = −(J v + s/h)/K                    speculative: may come up to touch
 //! inside,  s ≤ 0:  Δp = −keep (J v + max(rate s, −v_max))/K − fade p
 //! relaxing:        Δp = −J v/K
+//! work = Σ over substeps (p, f) · (u₀ + u₁)/2
 //! Gauss-Seidel within the block, p ≥ 0;  |f₁₂| ≤ μ Σp,  |f₃| ≤ μ Σ p_i d_i, d_i the distance from the pressure centre
 //! ```
 //!
 //! # Cost
 //!
-//! About 400 multiplications and additions per pass; four patches at once with [`Four`](super::lane::Four).
+//! About 400 multiplications and additions per pass; eight patches at once with [`Wide`](super::lane::Wide).
 //!
 //! # Numerics
 //!
@@ -44,13 +47,9 @@
 
 use super::{
     SoftBodies, SoftManifold,
-    lane::{Lane, Slot, Sym, Vec3},
+    lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3},
 };
-use sim_math::glam::DVec3;
 use sim_traits::Manifold;
-
-/// Rows of a patch.
-const ROWS: usize = Manifold::CAPACITY;
 
 /// Spring of a contact, see the module.
 #[derive(Debug, Clone, Copy)]
@@ -98,9 +97,11 @@ struct Row<L> {
     an: Vec3<L>,
     bn: Vec3<L>,
     gap: L,
+    /// Change of the gap since the start of the step, m.
+    moved: L,
     p: L,
-    /// Largest impulse of any substep.
-    p_max: L,
+    /// Impulses of all substeps together.
+    sum: L,
     /// Normal velocity before the step, m/s.
     approach: L,
     inv_k: L,
@@ -108,20 +109,27 @@ struct Row<L> {
     reach: L,
 }
 
-/// Patches side by side, one in each lane.
+/// Patches of up to `ROWS` points side by side, one in each lane.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patch<L> {
-    bodies: [[u32; 2]; 4],
-    manifold: [u32; 4],
+pub(super) struct Patch<L, const ROWS: usize> {
+    bodies: Sides,
+    manifold: [u32; MAX_LANES],
     n: Vec3<L>,
     t: Vec3<L>,
+    /// n × t.
+    second: Vec3<L>,
     inv_mass: [L; 2],
     inv_inertia: [Sym<L>; 2],
     rows: [Row<L>; ROWS],
     k: [L; 6],
+    c: [Vec3<L>; ROWS],
     /// Arms of the pressure centre, m.
     center: [Vec3<L>; 2],
     f: [L; 3],
+    /// Friction impulses of all substeps together.
+    f_sum: [L; 3],
+    /// Slip before the step: two tangents and the twist.
+    slip: Vec3<L>,
     inv_friction: Sym<L>,
     mu: L,
     restitution: L,
@@ -129,6 +137,9 @@ pub(super) struct Patch<L> {
     keep: L,
     fade: L,
 }
+
+/// Bodies A and B of each lane.
+type Sides = [[u32; 2]; MAX_LANES];
 
 /// Velocity or displacement of a body in every lane.
 #[derive(Debug, Clone, Copy)]
@@ -138,39 +149,76 @@ struct Twist<L> {
 }
 
 #[inline(always)]
-fn gather<L: Lane>(from: &[Slot], bodies: &[[u32; 2]; 4], side: usize) -> Twist<L> {
+fn gather<L: Lane>(from: &[Slot], bodies: &Sides, side: usize) -> Twist<L> {
     // Whole rows are loaded and then transposed: much faster than fetching number by number.
     let [x, y, z, u, v, w, ..] = L::columns(|lane| &from[bodies[lane][side] as usize]);
     Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
 }
 
 #[inline(always)]
-fn scatter<L: Lane>(to: &mut [Slot], bodies: &[[u32; 2]; 4], side: usize, twist: &Twist<L>) {
+fn scatter<L: Lane>(to: &mut [Slot], bodies: &Sides, side: usize, twist: &Twist<L>) {
     let Twist { angular: a, linear: l } = twist;
     let zero = L::splat(0.0);
-    let rows = L::rows([a.x, a.y, a.z, l.x, l.y, l.z, zero, zero]);
-    for lane in 0..L::LANES {
-        to[bodies[lane][side] as usize] = rows[lane];
-    }
+    L::rows([a.x, a.y, a.z, l.x, l.y, l.z, zero, zero], |lane, row| to[bodies[lane][side] as usize] = row);
 }
 
 /// Which entry of `k` couples two rows.
-const COUPLING: [[usize; ROWS]; ROWS] = [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
+const COUPLING: [[usize; Manifold::CAPACITY]; Manifold::CAPACITY] =
+    [[0, 0, 1, 2], [0, 0, 3, 4], [1, 3, 0, 5], [2, 4, 5, 0]];
 
-impl<L: Lane> Patch<L> {
-    /// Patches of some manifolds, at most one per lane; lanes without one rest between `idle`, a body that cannot move, and itself.
-    pub(super) fn new(
+impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
+    /// Nothing yet.
+    pub(super) fn empty() -> Self {
+        let zero = L::splat(0.0);
+        let none = Vec3 { x: zero, y: zero, z: zero };
+        let row = Row {
+            an: none,
+            bn: none,
+            gap: zero,
+            moved: zero,
+            p: zero,
+            sum: zero,
+            approach: zero,
+            inv_k: zero,
+            reach: zero,
+        };
+        Self {
+            bodies: [[0; 2]; MAX_LANES],
+            manifold: [u32::MAX; MAX_LANES],
+            n: none,
+            t: none,
+            second: none,
+            inv_mass: [zero; 2],
+            inv_inertia: [Sym([zero; 6]); 2],
+            rows: [row; ROWS],
+            k: [zero; 6],
+            c: [none; ROWS],
+            center: [none; 2],
+            f: [zero; 3],
+            f_sum: [zero; 3],
+            slip: none,
+            inv_friction: Sym([zero; 6]),
+            mu: zero,
+            restitution: zero,
+            rate: zero,
+            keep: zero,
+            fade: zero,
+        }
+    }
+
+    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself.
+    pub(super) fn fill(
+        &mut self,
         manifolds: &[SoftManifold],
         chosen: &[u32],
         bodies: &SoftBodies,
-        idle: u32,
+        nobody: &SoftManifold,
         springs: &[Spring; 2],
-    ) -> Self {
-        let mut bodies_of = [[idle; 2]; 4];
-        let mut manifold = [u32::MAX; 4];
-        let mut stiffness = [[0.0; 8]; 4];
-        let idle_manifold = SoftManifold::default();
-        let mut from = [&idle_manifold; 4];
+    ) {
+        let mut bodies_of = [nobody.bodies; MAX_LANES];
+        let mut manifold = [u32::MAX; MAX_LANES];
+        let mut stiffness = [Slot::default(); MAX_LANES];
+        let mut from = [nobody; MAX_LANES];
         for (lane, &m) in chosen.iter().enumerate() {
             let source = &manifolds[m as usize];
             from[lane] = source;
@@ -178,47 +226,54 @@ impl<L: Lane> Patch<L> {
             bodies_of[lane] = source.bodies;
             let fixed = source.bodies.iter().any(|b| bodies.inv_masses[*b as usize][0] == 0.0);
             let Spring { rate, keep, fade } = springs[usize::from(fixed)];
-            // 1 for the rows that exist.
-            let there = |i: usize| if i < source.points().len() { 1.0 } else { 0.0 };
-            stiffness[lane] =
-                [rate, keep, fade, there(0), there(1), there(2), there(3), source.twist_impulse];
+            stiffness[lane][..3].copy_from_slice(&[rate, keep, fade]);
         }
-        let [rate, keep, fade, t0, t1, t2, t3, twist] = L::columns(|lane| &stiffness[lane]);
-        let [x, y, z, mu, restitution, u, v, w] = L::columns(|lane| &from[lane].head);
+        let [rate, keep, fade, ..] = L::columns(|lane| &stiffness[lane]);
+        let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = L::columns(|lane| &from[lane].head);
+        let impulses = L::columns(|lane| &from[lane].normals);
+        let [u, v, w, twist, ..] = L::columns(|lane| &from[lane].friction);
         let side = |side: usize| {
             let [m, xx, yy, zz, xy, xz, yz, _] =
                 L::columns(|lane| &bodies.inv_masses[bodies_of[lane][side] as usize]);
-            (m, Sym([xx, yy, zz, xy, xz, yz]))
+            let [qx, qy, qz, qw, x, y, z, _] =
+                L::columns(|lane| &bodies.poses[bodies_of[lane][side] as usize]);
+            let axes = Axes::new([qx, qy, qz, qw]);
+            (m, Sym([xx, yy, zz, xy, xz, yz]), axes, Vec3 { x, y, z })
         };
-        let ((mass_a, inertia_a), (mass_b, inertia_b)) = (side(0), side(1));
+        let ((mass_a, inertia_a, axes_a, at_a), (mass_b, inertia_b, axes_b, at_b)) = (side(0), side(1));
         let zero = L::splat(0.0);
-        let row = |i: usize| {
-            // Arms for now; crossed with the normal below.
-            let [ax, ay, az, bx, by, bz, gap, p] = L::columns(|lane| &from[lane].points[i].0);
-            let (an, bn) = (Vec3 { x: ax, y: ay, z: az }, Vec3 { x: bx, y: by, z: bz });
-            Row { an, bn, gap, p, p_max: zero, approach: zero, inv_k: zero, reach: zero }
+        let given = Vec3 { x, y, z };
+        let (by_a, by_b) = (axes_a.turn(given), axes_b.turn(given));
+        let choose = |a: L, b: L, w: L| (-side_of).if_positive(a, side_of.if_positive(b, w));
+        let n = Vec3 {
+            x: choose(by_a.x, by_b.x, given.x),
+            y: choose(by_a.y, by_b.y, given.y),
+            z: choose(by_a.z, by_b.z, given.z),
         };
-        let none = Vec3 { x: zero, y: zero, z: zero };
-        let mut patch = Self {
-            bodies: bodies_of,
-            manifold,
-            n: Vec3 { x, y, z },
-            t: none,
-            inv_mass: [mass_a, mass_b],
-            inv_inertia: [inertia_a, inertia_b],
-            rows: [row(0), row(1), row(2), row(3)],
-            k: [zero; 6],
-            center: [none; 2],
-            f: [zero, zero, twist],
-            inv_friction: Sym([zero; 6]),
-            mu,
-            restitution,
-            rate,
-            keep,
-            fade,
+        let between = at_a.minus(at_b);
+        let (round_a, round_b) = (n.scale(radius_a), n.scale(radius_b));
+        let mut there = [zero; ROWS];
+        let mut row = |i: usize| {
+            let p = impulses[i];
+            let [ax, ay, az, bx, by, bz, one, _] = L::columns(|lane| &from[lane].points[i]);
+            there[i] = one;
+            let on_a = axes_a.turn(Vec3 { x: ax, y: ay, z: az }).minus(round_a);
+            let on_b = axes_b.turn(Vec3 { x: bx, y: by, z: bz }).minus(between).plus(round_b);
+            // Impulses act in the middle of the two points, on one line for both bodies. Arms for now; crossed with the normal below.
+            let an = on_a.plus(on_b).scale(L::splat(0.5));
+            let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
+            Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero }
         };
-        patch.prepare(bodies, Vec3 { x: u, y: v, z: w }, &[t0, t1, t2, t3]);
-        patch
+        self.rows = std::array::from_fn(&mut row);
+        (self.bodies, self.manifold) = (bodies_of, manifold);
+        self.n = n;
+        self.inv_mass = [mass_a, mass_b];
+        self.inv_inertia = [inertia_a, inertia_b];
+        self.f = [zero, zero, twist];
+        self.f_sum = [zero; 3];
+        (self.mu, self.restitution) = (mu, restitution);
+        (self.rate, self.keep, self.fade) = (rate, keep, fade);
+        self.prepare(bodies, Vec3 { x: u, y: v, z: w }, &there);
     }
 
     /// Everything that follows from normals, arms, masses and the impulses known; `there` is 1 for rows that exist.
@@ -228,18 +283,14 @@ impl<L: Lane> Patch<L> {
         let n = self.n;
         let t = orthogonal(n);
         self.t = t;
+        self.second = n.cross(t);
         self.f[0] = along.dot(t);
-        self.f[1] = along.dot(n.cross(t));
+        self.f[1] = along.dot(self.second);
 
         // Centre of pressure; where nothing is known yet all points count alike.
-        let [p0, p1, p2, p3] = self.impulses();
-        let sum = p0 + p1 + p2 + p3;
-        let weights: [L; ROWS] = {
-            let w = |i: usize| sum.if_positive(self.rows[i].p, there[i]);
-            [w(0), w(1), w(2), w(3)]
-        };
-        let [w0, w1, w2, w3] = weights;
-        let total = w0 + w1 + w2 + w3;
+        let sum = total(self.impulses());
+        let weights: [L; ROWS] = std::array::from_fn(|i| sum.if_positive(self.rows[i].p, there[i]));
+        let total = total(weights);
         let share = total.if_positive(one / total.max(L::splat(f64::MIN_POSITIVE)), zero);
         let none = Vec3 { x: zero, y: zero, z: zero };
         self.center = [none; 2];
@@ -263,7 +314,7 @@ impl<L: Lane> Patch<L> {
             row.inv_k = k.if_positive(there[i] / k, zero);
         }
         let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-        for (k, (i, j)) in self.k.iter_mut().zip(pairs) {
+        for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
             *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
         }
         let v = [gather(&bodies.velocities, &self.bodies, 0), gather(&bodies.velocities, &self.bodies, 1)];
@@ -271,15 +322,25 @@ impl<L: Lane> Patch<L> {
         for (row, approach) in self.rows.iter_mut().zip(approach) {
             row.approach = approach;
         }
+        self.slip = self.slip_rates(&v);
+        let sides = [self.friction_arms(0), self.friction_arms(1)];
+        for (c, [a, b]) in self.c.iter_mut().zip(response) {
+            let entry = |k: usize| sides[0][k].dot(a) + sides[1][k].dot(b);
+            *c = Vec3 { x: entry(0), y: entry(1), z: entry(2) };
+        }
         self.inv_friction = self.friction_inverse(mass);
+    }
+
+    /// Angular parts of the friction rows of a side.
+    #[inline(always)]
+    fn friction_arms(&self, side: usize) -> [Vec3<L>; 3] {
+        [self.center[side].cross(self.t), self.center[side].cross(self.second), self.n]
     }
 
     /// Inverse of the 3x3 matrix of the friction rows; where nothing can twist, that of the tangents alone.
     #[inline(always)]
     fn friction_inverse(&self, mass: L) -> Sym<L> {
-        let second = self.n.cross(self.t);
-        let arms = |side: usize| [self.center[side].cross(self.t), self.center[side].cross(second), self.n];
-        let sides = [arms(0), arms(1)];
+        let sides = [self.friction_arms(0), self.friction_arms(1)];
         let moved = |side: usize| sides[side].map(|arm| self.inv_inertia[side].times(arm));
         let moved = [moved(0), moved(1)];
         let entry = |i: usize, j: usize| sides[0][i].dot(moved[0][j]) + sides[1][i].dot(moved[1][j]);
@@ -315,25 +376,22 @@ impl<L: Lane> Patch<L> {
     /// Adds normal impulses `p` and friction impulses `f`.
     #[inline(always)]
     fn push(&self, v: &mut [Twist<L>; 2], p: [L; ROWS], f: [L; 3]) {
-        let second = self.n.cross(self.t);
-        let along = self.t.scale(f[0]).plus(second.scale(f[1]));
+        let along = self.t.scale(f[0]).plus(self.second.scale(f[1]));
         let twist = self.n.scale(f[2]);
-        let linear = self.n.scale(p[0] + p[1] + p[2] + p[3]).plus(along);
-        let mut angular = [self.center[0].cross(along).plus(twist), self.center[1].cross(along).plus(twist)];
-        for (row, p) in self.rows.iter().zip(p) {
-            angular[0] = angular[0].plus(row.an.scale(p));
-            angular[1] = angular[1].plus(row.bn.scale(p));
-        }
-        self.apply(v, linear, angular);
+        let angular = |side: usize, arm: fn(&Row<L>) -> Vec3<L>| {
+            let pushes: [Vec3<L>; ROWS] = std::array::from_fn(|i| arm(&self.rows[i]).scale(p[i]));
+            added(pushes).plus(self.center[side].cross(along).plus(twist))
+        };
+        let linear = self.n.scale(total(p)).plus(along);
+        self.apply(v, linear, [angular(0, |row| row.an), angular(1, |row| row.bn)]);
     }
 
     #[inline(always)]
     fn impulses(&self) -> [L; ROWS] {
-        let [a, b, c, d] = &self.rows;
-        [a.p, b.p, c.p, d.p]
+        std::array::from_fn(|i| self.rows[i].p)
     }
 
-    /// J x of the four normal rows.
+    /// J x of the normal rows.
     #[inline(always)]
     fn normal_rates(&self, x: &[Twist<L>; 2]) -> [L; ROWS] {
         let along = self.n.dot(x[0].linear.minus(x[1].linear));
@@ -363,47 +421,76 @@ impl<L: Lane> Patch<L> {
         pass: Pass,
     ) {
         let mut v = [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)];
-        let x = [gather(displacements, &self.bodies, 0), gather(displacements, &self.bodies, 1)];
-        let moved = self.normal_rates(&x);
-        let mut rates = self.normal_rates(&v);
-        let mut change = [L::splat(0.0); ROWS];
+        // Nothing has moved between relaxing and the next push.
+        if pass == Pass::Relax {
+            let x = [gather(displacements, &self.bodies, 0), gather(displacements, &self.bodies, 1)];
+            let moved = self.normal_rates(&x);
+            for (row, moved) in self.rows.iter_mut().zip(moved) {
+                row.moved = moved;
+            }
+        }
+        let rates = self.normal_rates(&v);
+        let slip = self.slip_rates(&v);
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        // p = max(0, d − e · rate). What does not depend on the rows before is found first, so that the rows wait as little as possible for each other.
+        let (mut d, mut e, mut base) = ([zero; ROWS], [zero; ROWS], rates);
         for i in 0..ROWS {
             let row = self.rows[i];
-            let s = row.gap + moved[i];
+            let s = row.gap + row.moved;
             let (inside, keep, fade) = match pass {
                 Pass::Push => ((self.rate * s).max(L::splat(-shared.max_push)), self.keep, self.fade),
                 Pass::Relax => (zero, one, zero),
             };
             let bias = s.if_positive(s * L::splat(shared.inv_h), inside);
             let (keep, fade) = (s.if_positive(one, keep), s.if_positive(zero, fade));
-            let p = (row.p - row.inv_k * keep * (rates[i] + bias) - fade * row.p).max(zero);
-            let step = p - row.p;
+            e[i] = row.inv_k * keep;
+            d[i] = (row.p - fade * row.p) - e[i] * bias;
             for j in i + 1..ROWS {
-                rates[j] += self.k[COUPLING[i][j]] * step;
+                base[j] -= self.k[COUPLING[i][j]] * row.p;
             }
-            change[i] = step;
-            self.rows[i].p = p;
-            self.rows[i].p_max = row.p_max.max(p);
         }
-        self.push(&mut v, change, [zero; 3]);
-        // Last, under the new loads: friction holds a pile together, and an error left in it is seen as creep.
-        self.friction(&mut v);
+        let mut change = [zero; ROWS];
+        for i in 0..ROWS {
+            let p = (d[i] - e[i] * base[i]).max(zero);
+            for j in i + 1..ROWS {
+                base[j] += self.k[COUPLING[i][j]] * p;
+            }
+            change[i] = p - self.rows[i].p;
+            self.rows[i].p = p;
+            if pass == Pass::Relax {
+                self.rows[i].sum += p;
+            }
+        }
+        // Friction last, under the new loads: it holds a pile together, and an error left in it is seen as creep.
+        let parts: [Vec3<L>; ROWS] = std::array::from_fn(|i| self.c[i].scale(change[i]));
+        let slip = slip.plus(added(parts));
+        let rubbed = self.friction(slip);
+        if pass == Pass::Relax {
+            for (sum, f) in self.f_sum.iter_mut().zip(self.f) {
+                *sum += f;
+            }
+        }
+        self.push(&mut v, change, rubbed);
         scatter(velocities, &self.bodies, 0, &v[0]);
         scatter(velocities, &self.bodies, 1, &v[1]);
     }
 
-    /// Friction of the whole patch under the present normal impulses.
+    /// J v of the friction rows.
     #[inline(always)]
-    fn friction(&mut self, v: &mut [Twist<L>; 2]) {
+    fn slip_rates(&self, v: &[Twist<L>; 2]) -> Vec3<L> {
         let slip = v[0].linear.plus(v[0].angular.cross(self.center[0]));
         let slip = slip.minus(v[1].linear.plus(v[1].angular.cross(self.center[1])));
-        let u = Vec3 {
+        Vec3 {
             x: slip.dot(self.t),
-            y: slip.dot(self.n.cross(self.t)),
+            y: slip.dot(self.second),
             z: self.n.dot(v[0].angular.minus(v[1].angular)),
-        };
-        let wanted = self.inv_friction.times(u);
+        }
+    }
+
+    /// Friction of the whole patch under the present normal impulses, for a slip without it; returns its change.
+    #[inline(always)]
+    fn friction(&mut self, slip: Vec3<L>) -> [L; 3] {
+        let wanted = self.inv_friction.times(slip);
         let f = [self.f[0] - wanted.x, self.f[1] - wanted.y, self.f[2] - wanted.z];
         let (mut load, mut moment) = (L::splat(0.0), L::splat(0.0));
         for row in &self.rows {
@@ -417,7 +504,7 @@ impl<L: Lane> Patch<L> {
         let f = [f[0] * shrink, f[1] * shrink, f[2].min(twist_limit).max(-twist_limit)];
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;
-        self.push(v, [L::splat(0.0); ROWS], step);
+        step
     }
 
     /// Bounces back what came in fast, once after all substeps.
@@ -432,32 +519,69 @@ impl<L: Lane> Patch<L> {
             let p = (row.p - row.inv_k * (rates[i] + self.restitution * row.approach)).max(zero);
             // Only points that came in fast and carried load.
             let fast = -row.approach - L::splat(shared.bounce_from);
-            let step = fast.if_positive(row.p_max.if_positive(p - row.p, zero), zero);
+            let step = fast.if_positive(row.sum.if_positive(p - row.p, zero), zero);
             for j in i + 1..ROWS {
                 rates[j] += self.k[COUPLING[i][j]] * step;
             }
             change[i] = step;
-            self.rows[i].p = row.p + step;
-            self.rows[i].p_max = row.p_max.max(self.rows[i].p);
+            // Not an impulse that the next step should begin with.
+            self.rows[i].sum += step;
         }
         self.push(&mut v, change, [zero; 3]);
         scatter(velocities, &self.bodies, 0, &v[0]);
         scatter(velocities, &self.bodies, 1, &v[1]);
     }
 
-    /// Hands the impulses back to the manifolds.
-    pub(super) fn store(&self, manifolds: &mut [SoftManifold]) {
-        for lane in 0..L::LANES {
-            let Some(m) = manifolds.get_mut(self.manifold[lane] as usize) else { continue };
-            let second = self.n.cross(self.t);
-            let axis = |v: Vec3<L>| DVec3::new(v.x.lane(lane), v.y.lane(lane), v.z.lane(lane));
-            let tangent = axis(self.t) * self.f[0].lane(lane) + axis(second) * self.f[1].lane(lane);
-            m.set_friction_impulse(tangent, self.f[2].lane(lane));
-            for (point, row) in m.points.iter_mut().zip(&self.rows) {
-                point.0[7] = row.p.lane(lane);
-            }
+    /// Hands back to the manifolds what the step did, given the velocities at its end.
+    #[inline(never)]
+    pub(super) fn store(&self, velocities: &[Slot], manifolds: &mut [SoftManifold]) {
+        let v = [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)];
+        let (rates, slip) = (self.normal_rates(&v), self.slip_rates(&v).plus(self.slip));
+        let (zero, half) = (L::splat(0.0), L::splat(0.5));
+        let (mut sum, mut work, mut approach) = (zero, zero, zero);
+        for (row, rate) in self.rows.iter().zip(rates) {
+            sum += row.sum;
+            work += row.sum * (row.approach + rate);
+            // Rows that do not exist have no 1/k.
+            approach = approach.max(row.inv_k.if_positive(-row.approach, zero));
         }
+        let rubbed = self.f_sum[0] * slip.x + self.f_sum[1] * slip.y + self.f_sum[2] * slip.z;
+        let (n, second) = (self.n, self.second);
+        let along = |f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1]));
+        let (last, all) = (along(&self.f), n.scale(sum).plus(along(&self.f_sum)));
+        let columns = std::array::from_fn(|k| {
+            let row = self.rows.get(k % Manifold::CAPACITY);
+            row.map_or(zero, |row| if k < Manifold::CAPACITY { row.p } else { row.gap + row.moved })
+        });
+        let to = |lane: usize| self.manifold[lane] as usize;
+        L::rows(columns, |lane, row| {
+            manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.normals = row);
+        });
+        let (done, rubbed, arm) = (work * half, rubbed * half, self.center[0]);
+        L::rows([last.x, last.y, last.z, self.f[2], approach, done, rubbed, arm.z], |lane, row| {
+            manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.friction = row);
+        });
+        L::rows([all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y], |lane, row| {
+            manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.exerted = row);
+        });
     }
+}
+
+/// Sum in halves, which waits less than one by one.
+#[inline(always)]
+fn total<L: Lane, const N: usize>(x: [L; N]) -> L {
+    match x.as_slice() {
+        [a, b] => *a + *b,
+        [a, b, c, d] => (*a + *b) + (*c + *d),
+        other => other.iter().fold(L::splat(0.0), |sum, x| sum + *x),
+    }
+}
+
+/// [`total`] of vectors.
+#[inline(always)]
+fn added<L: Lane, const N: usize>(v: [Vec3<L>; N]) -> Vec3<L> {
+    let of = |axis: fn(&Vec3<L>) -> L| total::<L, N>(std::array::from_fn(|i| axis(&v[i])));
+    Vec3 { x: of(|v| v.x), y: of(|v| v.y), z: of(|v| v.z) }
 }
 
 /// A unit vector normal to a unit vector, without a direction in which it fails.

@@ -35,12 +35,13 @@
 //! `lanes_have_the_bits_of_single_patches`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`, `bad_numbers_are_named`
 
 use super::{
-    bodies::{SoftBodies, SoftBody, SoftManifold},
+    bodies::{NormalOf, SoftBodies, SoftBody, SoftManifold},
     colour::Colouring,
-    lane::{Four, Lane, Slot},
+    lane::{Lane, Slot, Wide},
     patch::{Pass, Patch, Shared, Spring},
 };
-use sim_math::{Sym3, spatial::Motion};
+use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion};
+use sim_traits::Manifold;
 use thiserror::Error;
 
 /// Tunables of [`SoftSolver`].
@@ -112,13 +113,41 @@ pub struct SoftReport {
     pub left_over: u32,
 }
 
+/// Patches of up to `ROWS` points, with the order in which they are done.
+#[derive(Debug)]
+struct Patches<L, const ROWS: usize> {
+    colouring: Colouring,
+    all: Vec<Patch<L, ROWS>>,
+}
+
+impl<L, const ROWS: usize> Default for Patches<L, ROWS> {
+    fn default() -> Self {
+        Self { colouring: Colouring::default(), all: Vec::new() }
+    }
+}
+
+/// Most points of a small patch: edges, balls and capsules have no more, and cost half as much.
+const FEW: usize = 2;
+
+/// All patches of a step.
+#[derive(Debug)]
+struct Workspace<L> {
+    small: Patches<L, FEW>,
+    large: Patches<L, { Manifold::CAPACITY }>,
+}
+
+impl<L> Default for Workspace<L> {
+    fn default() -> Self {
+        Self { small: Patches::default(), large: Patches::default() }
+    }
+}
+
 /// Workspace of the soft solver.
 #[derive(Debug, Default)]
 pub struct SoftSolver {
     /// Tunables.
     pub params: SoftParams,
-    colouring: Colouring,
-    patches: Vec<Patch<Four>>,
+    workspace: Workspace<Wide>,
 }
 
 impl SoftSolver {
@@ -129,7 +158,7 @@ impl SoftSolver {
     }
 
     /// Moves bodies on by `dt` seconds under their accelerations and the contacts. Velocities and displacements of
-    /// `bodies` and impulses of `manifolds` are the result.
+    /// `bodies` and impulses of `manifolds` are the result; a manifold between two bodies that nothing moves is left as it is.
     ///
     /// # Errors
     /// See [`SoftError`].
@@ -140,7 +169,7 @@ impl SoftSolver {
         dt: f64,
     ) -> Result<SoftReport, SoftError> {
         check(&self.params, bodies, manifolds, dt)?;
-        Ok(run(&self.params, &mut self.colouring, &mut self.patches, bodies, manifolds, dt))
+        Ok(run(&self.params, &mut self.workspace, bodies, manifolds, dt))
     }
 }
 
@@ -166,41 +195,94 @@ fn check(
             return Err(SoftError::Parameter { what, value });
         }
     }
-    for body in 0..bodies.len() {
-        let what = if !bodies.velocities[body].iter().all(|x| x.is_finite()) {
-            "velocity"
-        } else if !bodies.accelerations[body].iter().all(|x| x.is_finite()) {
-            "acceleration"
-        } else if !bodies.inv_masses[body].iter().all(|x| x.is_finite()) {
-            "inverse mass"
-        } else {
-            continue;
-        };
-        return Err(SoftError::Body { body, what });
+    if let Some((manifold, body)) = manifolds.iter().enumerate().find_map(|(index, m)| {
+        m.bodies.iter().find(|b| **b as usize >= bodies.len()).map(|body| (index, *body))
+    }) {
+        return Err(SoftError::NoBody { manifold, body });
     }
-    for (index, manifold) in manifolds.iter().enumerate() {
-        if let Some(&body) = manifold.bodies.iter().find(|b| **b as usize >= bodies.len()) {
-            return Err(SoftError::NoBody { manifold: index, body });
+    let arrays = [&bodies.velocities, &bodies.accelerations, &bodies.inv_masses, &bodies.poses];
+    for (what, array) in ["velocity", "acceleration", "inverse mass", "pose"].into_iter().zip(arrays) {
+        if !all_finite(array) {
+            let body = array.iter().position(|slot| !all_finite([slot])).unwrap_or(0);
+            return Err(SoftError::Body { body, what });
         }
-        let what = if !manifold.head.iter().all(|x| x.is_finite()) {
+    }
+    if all_finite(manifolds.iter().flat_map(SoftManifold::slots)) {
+        return Ok(());
+    }
+    for (manifold, m) in manifolds.iter().enumerate() {
+        let what = if !all_finite([&m.head, &m.friction]) {
             "normal, material or friction impulse"
-        } else if !manifold.twist_impulse.is_finite() {
-            "twisting impulse"
-        } else if !manifold.points().iter().all(|p| p.0.iter().all(|x| x.is_finite())) {
+        } else if !all_finite(m.slots()) {
             "point"
         } else {
             continue;
         };
-        return Err(SoftError::Manifold { manifold: index, what });
+        return Err(SoftError::Manifold { manifold, what });
     }
     Ok(())
+}
+
+/// True if no number is infinite or NaN; without a branch per number.
+fn all_finite<'a>(slots: impl IntoIterator<Item = &'a Slot>) -> bool {
+    let mut sums = [0.0; 8];
+    slots.into_iter().for_each(|slot| (0..8).for_each(|k| sums[k] += slot[k] * 0.0));
+    sums.iter().all(|x| *x == 0.0)
+}
+
+impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
+    /// Colours and reads the manifolds of this size.
+    fn fill(
+        &mut self,
+        manifolds: &[SoftManifold],
+        is_mine: impl Fn(&SoftManifold) -> bool + Copy,
+        bodies: &SoftBodies,
+        nobody: &SoftManifold,
+        springs: &[Spring; 2],
+    ) {
+        let mine = (0..).zip(manifolds).filter(|(_, m)| is_mine(m)).map(|(k, m)| (k, m.bodies));
+        self.colouring.build(bodies.len(), mine, |b| bodies.inv_masses[b as usize][0] > 0.0);
+        let colours = self.colouring.colours().flat_map(|colour| colour.chunks(L::LANES));
+        let groups = colours.chain(self.colouring.left_over().chunks(1));
+        let mut count = 0;
+        for chosen in groups {
+            // Patches are large: they are filled where they are.
+            if count == self.all.len() {
+                self.all.push(Patch::empty());
+            }
+            self.all[count].fill(manifolds, chosen, bodies, nobody, springs);
+            count += 1;
+        }
+        self.all.truncate(count);
+    }
+}
+
+impl<L: Lane> Workspace<L> {
+    fn warm_start(&self, velocities: &mut [Slot]) {
+        self.small.all.iter().for_each(|patch| patch.warm_start(velocities));
+        self.large.all.iter().for_each(|patch| patch.warm_start(velocities));
+    }
+
+    fn solve(&mut self, velocities: &mut [Slot], displacements: &[Slot], shared: &Shared, pass: Pass) {
+        self.small.all.iter_mut().for_each(|patch| patch.solve(velocities, displacements, shared, pass));
+        self.large.all.iter_mut().for_each(|patch| patch.solve(velocities, displacements, shared, pass));
+    }
+
+    fn restitute(&mut self, velocities: &mut [Slot], shared: &Shared) {
+        self.small.all.iter_mut().for_each(|patch| patch.restitute(velocities, shared));
+        self.large.all.iter_mut().for_each(|patch| patch.restitute(velocities, shared));
+    }
+
+    fn store(&self, velocities: &[Slot], manifolds: &mut [SoftManifold]) {
+        self.small.all.iter().for_each(|patch| patch.store(velocities, manifolds));
+        self.large.all.iter().for_each(|patch| patch.store(velocities, manifolds));
+    }
 }
 
 /// The step on lanes of any width.
 fn run<L: Lane>(
     params: &SoftParams,
-    colouring: &mut Colouring,
-    patches: &mut Vec<Patch<L>>,
+    workspace: &mut Workspace<L>,
     bodies: &mut SoftBodies,
     manifolds: &mut [SoftManifold],
     dt: f64,
@@ -211,22 +293,17 @@ fn run<L: Lane>(
     let springs = [Spring::new(hertz, params.damping, h), Spring::new(2.0 * hertz, params.damping, h)];
     let shared = Shared { inv_h: 1.0 / h, max_push: params.max_push, bounce_from: params.bounce_from };
 
-    let inv_masses = &bodies.inv_masses;
-    colouring.build(bodies.len(), manifolds.iter().map(|m| m.bodies), |b| inv_masses[b as usize][0] > 0.0);
     let idle = bodies.len() as u32;
     bodies.push(&SoftBody {
         inv_mass: 0.0,
         inv_inertia: Sym3::ZERO,
+        pose: Pose::IDENTITY,
         velocity: Motion::ZERO,
         acceleration: Motion::ZERO,
     });
-    patches.clear();
-    for colour in colouring.colours() {
-        let groups = colour.chunks(L::LANES);
-        patches.extend(groups.map(|chosen| Patch::new(manifolds, chosen, bodies, idle, &springs)));
-    }
-    let singles = colouring.left_over().chunks(1);
-    patches.extend(singles.map(|chosen| Patch::new(manifolds, chosen, bodies, idle, &springs)));
+    let nobody = SoftManifold::new([idle; 2], DVec3::ZERO, NormalOf::World, 0.0, 0.0);
+    workspace.small.fill(manifolds, |m| m.len() <= FEW, bodies, &nobody, &springs);
+    workspace.large.fill(manifolds, |m| m.len() > FEW, bodies, &nobody, &springs);
 
     let SoftBodies { velocities, displacements, accelerations, pushed, .. } = bodies;
     for substep in 0..params.substeps {
@@ -234,57 +311,45 @@ fn run<L: Lane>(
         // All impulses of a substep together have changed each velocity by what is now in `pushed`: to apply them again is to add it.
         if substep == 0 {
             pushed.clone_from(velocities);
-            for patch in &*patches {
-                patch.warm_start(velocities);
-            }
+            workspace.warm_start(velocities);
         } else {
             for (v, before) in velocities.iter_mut().zip(&mut *pushed) {
-                for (v, before) in v.iter_mut().zip(before) {
-                    let free = *v;
-                    *v += *before;
-                    *before = free;
-                }
+                let free = *v;
+                (0..8).for_each(|k| v[k] += before[k]);
+                *before = free;
             }
         }
-        for patch in &mut *patches {
-            patch.solve(velocities, displacements, &shared, Pass::Push);
-        }
+        workspace.solve(velocities, displacements, &shared, Pass::Push);
         add_scaled(displacements, velocities, h);
-        for patch in &mut *patches {
-            patch.solve(velocities, displacements, &shared, Pass::Relax);
-        }
+        workspace.solve(velocities, displacements, &shared, Pass::Relax);
         for (v, before) in velocities.iter().zip(&mut *pushed) {
-            for (v, before) in v.iter().zip(before) {
-                *before = *v - *before;
-            }
+            (0..8).for_each(|k| before[k] = v[k] - before[k]);
         }
     }
     if manifolds.iter().any(|m| m.head[4] > 0.0) {
-        for patch in &mut *patches {
-            patch.restitute(velocities, &shared);
-        }
+        workspace.restitute(velocities, &shared);
     }
-    for patch in &*patches {
-        patch.store(manifolds);
-    }
+    workspace.store(velocities, manifolds);
     bodies.pop();
-    SoftReport { colours: colouring.ends.len() as u32, left_over: colouring.left_over().len() as u32 }
+    let both = [&workspace.small.colouring, &workspace.large.colouring];
+    SoftReport {
+        colours: both.iter().map(|c| c.ends.len() as u32).sum(),
+        left_over: both.iter().map(|c| c.left_over().len() as u32).sum(),
+    }
 }
 
 /// `to += h from`.
 fn add_scaled(to: &mut [Slot], from: &[Slot], h: f64) {
     for (to, from) in to.iter_mut().zip(from) {
-        for (x, dx) in to.iter_mut().zip(from) {
-            *x += h * dx;
-        }
+        (0..8).for_each(|k| to[k] += h * from[k]);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::soft::{SoftPoint, lane::PlainFour};
-    use sim_math::{glam::DVec3, testkit::SplitMix64};
+    use crate::soft::lane::{PlainFour, Twice};
+    use sim_math::testkit::SplitMix64;
 
     /// Random bodies, some fixed, with random patches between them: every number different, as no scene has it.
     fn tangle(random: &mut SplitMix64, bodies: u32, patches: u32) -> (SoftBodies, Vec<SoftManifold>) {
@@ -295,6 +360,7 @@ mod tests {
             out.push(&SoftBody {
                 inv_mass: if free { random.range(0.5, 2.0) } else { 0.0 },
                 inv_inertia: if free { Sym3::from_diagonal(m) } else { Sym3::ZERO },
+                pose: Pose::new(random.vec3(0.1), random.unit_quat()),
                 velocity: Motion::new(random.vec3(1.0), random.vec3(1.0)),
                 acceleration: Motion::new(DVec3::ZERO, if free { DVec3::NEG_Z * 9.81 } else { DVec3::ZERO }),
             });
@@ -303,12 +369,13 @@ mod tests {
         for _ in 0..patches {
             let a = (random.range(0.0, f64::from(bodies)) as u32).min(bodies - 1);
             let b = (a + 1 + (random.range(0.0, f64::from(bodies - 1)) as u32).min(bodies - 2)) % bodies;
-            let mut m =
-                SoftManifold::new([a, b], random.unit_vec3(), random.range(0.0, 1.0), random.range(0.0, 1.0));
+            let of = [NormalOf::A, NormalOf::B, NormalOf::World][random.below(3)];
+            let (mu, e) = (random.range(0.0, 1.0), random.range(0.0, 1.0));
+            let radii = [random.range(0.0, 0.02), random.range(0.0, 0.02)];
+            let mut m = SoftManifold::new([a, b], random.unit_vec3(), of, mu, e).rounded(radii);
             m.set_friction_impulse(random.vec3(0.1), random.range(-0.1, 0.1));
             for _ in 0..=(random.range(0.0, 4.0) as u32).min(3) {
-                let gap = random.range(-0.02, 0.02);
-                m.push(SoftPoint::new(random.vec3(1.0), random.vec3(1.0), gap, random.range(0.0, 0.2)));
+                m.push(random.vec3(0.1), random.vec3(0.1), random.range(0.0, 0.2));
             }
             manifolds.push(m);
         }
@@ -324,31 +391,17 @@ mod tests {
             let (mut one, mut plain) =
                 ((bodies.clone(), manifolds.clone()), (bodies.clone(), manifolds.clone()));
             let mut four = (bodies, manifolds);
-            let a =
-                run::<f64>(&params, &mut Colouring::default(), &mut Vec::new(), &mut one.0, &mut one.1, 0.01);
-            let b = run::<Four>(
-                &params,
-                &mut Colouring::default(),
-                &mut Vec::new(),
-                &mut four.0,
-                &mut four.1,
-                0.01,
-            );
-            let c = run::<PlainFour>(
-                &params,
-                &mut Colouring::default(),
-                &mut Vec::new(),
-                &mut plain.0,
-                &mut plain.1,
-                0.01,
-            );
+            let a = run::<f64>(&params, &mut Workspace::default(), &mut one.0, &mut one.1, 0.01);
+            let b = run::<Wide>(&params, &mut Workspace::default(), &mut four.0, &mut four.1, 0.01);
+            let c =
+                run::<Twice<PlainFour>>(&params, &mut Workspace::default(), &mut plain.0, &mut plain.1, 0.01);
             assert_eq!((a, a), (b, c));
             for other in [&four, &plain] {
                 assert_eq!(one.0.velocities, other.0.velocities);
                 assert_eq!(one.0.displacements, other.0.displacements);
                 assert_eq!(one.1, other.1);
             }
-            assert!(one.0.velocities.iter().flatten().all(|x| x.is_finite()));
+            assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
         }
     }
 
@@ -361,7 +414,7 @@ mod tests {
         let momentum = |bodies: &SoftBodies| -> DVec3 {
             (0..30).filter(|b| b % 4 != 0).map(|b| bodies.velocity(b).linear / bodies.inv_masses[b][0]).sum()
         };
-        bodies.accelerations.iter_mut().for_each(|a| *a = [0.0; 8]);
+        bodies.accelerations.iter_mut().for_each(|a| *a = Slot::default());
         let before = momentum(&bodies);
         SoftSolver::default().step(&mut bodies, &mut manifolds, 0.01).unwrap();
         assert!((momentum(&bodies) - before).length() < 1e-12 * before.length(), "{before}");
@@ -399,7 +452,7 @@ mod tests {
         assert_eq!(refused(&|_, b, _| b.velocities[3][4] = f64::INFINITY), "body 3: velocity is not finite");
         assert_eq!(refused(&|_, b, _| b.inv_masses[2][0] = f64::NAN), "body 2: inverse mass is not finite");
         assert_eq!(refused(&|_, _, m| m[4].bodies[1] = 8), "manifold 4: there is no body 8");
-        assert_eq!(refused(&|_, _, m| m[1].points[0].0[6] = f64::NAN), "manifold 1: point is not finite");
+        assert_eq!(refused(&|_, _, m| m[1].points[0][4] = f64::NAN), "manifold 1: point is not finite");
         let mut b = bodies.clone();
         assert!(SoftSolver::default().step(&mut b, &mut manifolds.clone(), -1.0).is_err());
     }

@@ -2,16 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a test helper: a failure here is a failure of the test")]
 
 use collision_narrowphase::default_chain;
-use constraint_dynamics::soft::{SoftBodies, SoftBody, SoftManifold, SoftPoint, SoftSolver};
+use constraint_dynamics::soft::{NormalOf, SoftBodies, SoftBody, SoftManifold, SoftSolver};
 use sim_math::{
     Pose, Sym3,
     glam::{DMat3, DQuat, DVec3},
     spatial::Motion,
 };
-use sim_traits::{
-    Chain, ContactPoint, Cuboid, FeatureId, HalfSpace, Manifold, NarrowPhase, PairCache, Shape, Sphere,
-};
+use sim_traits::{Chain, Cuboid, FeatureId, HalfSpace, Manifold, NarrowPhase, PairCache, Shape, Sphere};
 use std::collections::BTreeMap;
+
+type Kept = (Pose, SoftManifold, [[FeatureId; 2]; 4]);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Solid {
@@ -33,7 +33,8 @@ pub(crate) struct Pile {
     warm: BTreeMap<([u32; 2], [FeatureId; 2]), f64>,
     warm_friction: BTreeMap<[u32; 2], (DVec3, f64)>,
     features: Vec<[[FeatureId; 2]; 4]>,
-    kept: BTreeMap<[u32; 2], (Pose, Manifold)>,
+    /// Relative pose at which the contact of two bodies was found, and its manifold as the last step left it.
+    kept: BTreeMap<[u32; 2], Kept>,
     narrow: Chain,
     pub(crate) solver: SoftSolver,
 }
@@ -97,33 +98,22 @@ impl Pile {
                 self.narrow
                     .manifolds(&sa.shape, &sb.shape, &a_from_b, margin, &mut cache, &mut found)
                     .unwrap();
-                if let Some((old_pose, old)) = self.kept.get(&[a as u32, b as u32]) {
-                    let near = (old_pose.translation - a_from_b.translation).length() < 2e-3
-                        && (old_pose.rotation - a_from_b.rotation)
-                            .length()
-                            .min((old_pose.rotation + a_from_b.rotation).length())
-                            < 2e-3;
+                let pair = [a as u32, b as u32];
+                if let Some((pose, manifold, features)) = self.kept.get(&pair) {
+                    let turn = pose.rotation.dot(a_from_b.rotation).abs();
+                    let near = (pose.translation - a_from_b.translation).length() < 2e-3 && turn > 1.0 - 1e-6;
                     if near && !found.is_empty() {
-                        found.clear();
-                        let mut m = Manifold::new(old.normal);
-                        for p in old.points() {
-                            let point_b =
-                                a_from_b.transform_point(old_pose.inverse().transform_point(p.point_b));
-                            m.push(ContactPoint {
-                                separation: (p.point_a - point_b).dot(old.normal),
-                                point_b,
-                                ..*p
-                            });
-                        }
-                        found.push(m);
-                    } else if let Some(m) = found.first() {
-                        self.kept.insert([a as u32, b as u32], (a_from_b, *m));
+                        self.manifolds.push(*manifold);
+                        self.features.push(*features);
+                        continue;
                     }
-                } else if let Some(m) = found.first() {
-                    self.kept.insert([a as u32, b as u32], (a_from_b, *m));
+                }
+                self.kept.remove(&pair);
+                if !found.is_empty() {
+                    self.kept.insert(pair, (a_from_b, SoftManifold::default(), [[FeatureId::NONE; 2]; 4]));
                 }
                 for manifold in &found {
-                    self.manifolds.push(self.in_world([a as u32, b as u32], manifold));
+                    self.manifolds.push(self.fixed_to_bodies([a as u32, b as u32], manifold));
                     let mut features = [[FeatureId::NONE; 2]; 4];
                     for (to, point) in features.iter_mut().zip(manifold.points()) {
                         *to = point.features;
@@ -134,22 +124,17 @@ impl Pile {
         }
     }
 
-    fn in_world(&self, bodies: [u32; 2], manifold: &Manifold) -> SoftManifold {
+    fn fixed_to_bodies(&self, bodies: [u32; 2], manifold: &Manifold) -> SoftManifold {
         let [a, b] = bodies.map(|i| self.solids[i as usize].pose);
-        let normal = a.transform_vector(manifold.normal);
-        let mut out = SoftManifold::new(bodies, normal, self.friction, self.restitution);
+        let b_from_a = b.inverse() * a;
+        let mut out =
+            SoftManifold::new(bodies, manifold.normal, NormalOf::A, self.friction, self.restitution);
         if let Some((tangent, twist)) = self.warm_friction.get(&bodies) {
             out.set_friction_impulse(*tangent, *twist);
         }
         for point in manifold.points() {
-            let middle = a.transform_point(0.5 * (point.point_a + point.point_b));
             let impulse = self.warm.get(&(bodies, point.features)).copied().unwrap_or(0.0);
-            out.push(SoftPoint::new(
-                middle - a.translation,
-                middle - b.translation,
-                point.separation,
-                impulse,
-            ));
+            out.push(point.point_a, b_from_a.transform_point(point.point_b), impulse);
         }
         out
     }
@@ -167,6 +152,7 @@ impl Pile {
             bodies.push(&SoftBody {
                 inv_mass: if free { 1.0 / solid.mass } else { 0.0 },
                 inv_inertia: Sym3::from_mat3(inverse),
+                pose: solid.pose,
                 velocity: solid.velocity,
                 acceleration: Motion::new(DVec3::ZERO, if free { self.gravity } else { DVec3::ZERO }),
             });
@@ -191,10 +177,13 @@ impl Pile {
         self.warm_friction.clear();
         self.warm.clear();
         for (m, features) in self.manifolds.iter().zip(&self.features) {
-            for (point, features) in m.points().iter().zip(features) {
-                self.warm.insert((m.bodies(), *features), point.impulse());
+            for (impulse, features) in m.impulses().iter().zip(features) {
+                self.warm.insert((m.bodies(), *features), *impulse);
             }
             self.warm_friction.insert(m.bodies(), m.friction_impulse());
+            if let Some((_, manifold, names)) = self.kept.get_mut(&m.bodies()) {
+                (*manifold, *names) = (*m, *features);
+            }
         }
     }
 }

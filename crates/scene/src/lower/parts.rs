@@ -7,17 +7,17 @@ use crate::format::{
 };
 use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune};
 use collision_narrowphase::{Analytic, Gjk, LinCanny, VClip, default_chain};
-use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone};
+use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
 use lcp_lemke::Driver;
 use rigid_impulse::{
     MicroParams,
     impact::{Algebraic, Frictionless, Integrated, Phases, Restitution},
 };
 use sim_steppers::{
-    ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams, TimeParts, TimeStepping,
-    TimeSteppingParams,
+    ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Parts, SleepParams, TimeParts,
+    TimeStepping, TimeSteppingParams,
 };
-use sim_traits::{BroadPhase, Chain, ContactSolver, ImpactLaw, NarrowPhase, Serial};
+use sim_traits::{BroadPhase, Chain, ImpactLaw, NarrowPhase, Serial};
 use sim_world::{Body, Stepper, World};
 
 /// Names of steppers.
@@ -31,7 +31,7 @@ pub const NARROW_PHASES: &[&str] = &["default", "vclip", "gjk", "lin_canny"];
 pub const IMPACTS: &[&str] = &["integrated", "newton", "poisson", "phases", "algebraic", "frictionless"];
 
 /// Names of contact laws, for time stepping.
-pub const SOLVERS: &[&str] = &["cone", "sweeps", "greedy", "lemke"];
+pub const SOLVERS: &[&str] = &["cone", "sweeps", "greedy", "lemke", "soft"];
 
 /// What runs the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -181,15 +181,20 @@ impl Choice {
     #[must_use]
     pub fn stepper_with(&self, parts: Boxed) -> Box<dyn Stepper> {
         if self.stepper == "time" {
-            let contact_solver: Box<dyn ContactSolver> = match self.solver {
-                "sweeps" => Box::new(ConeGaussSeidel::default()),
-                "greedy" => Box::new(Greedy::default()),
-                "lemke" => Box::new(PolyhedralCone::new(Box::new(Driver::default()))),
-                _ => Box::new(ConeNewton::default()),
+            let (mut params, soft) = (self.time, TimeSteppingParams::soft());
+            let contacts = match self.solver {
+                "sweeps" => ContactMethod::law(ConeGaussSeidel::default()),
+                "greedy" => ContactMethod::law(Greedy::default()),
+                "lemke" => ContactMethod::law(PolyhedralCone::new(Box::new(Driver::default()))),
+                "soft" => {
+                    (params.margin, params.recycle) = (soft.margin, soft.recycle);
+                    ContactMethod::Soft(SoftParams::default())
+                }
+                _ => ContactMethod::law(ConeNewton::default()),
             };
             let (broad_phase, narrow_phase) = (parts.broad_phase, parts.narrow_phase);
-            let parts = TimeParts { broad_phase, narrow_phase, contact_solver, executor: Box::new(Serial) };
-            return Box::new(TimeStepping::with(parts, self.time));
+            let parts = TimeParts { broad_phase, narrow_phase, contacts, executor: Box::new(Serial) };
+            return Box::new(TimeStepping::with(parts, params));
         }
         let parts = Parts {
             broad_phase: parts.broad_phase,

@@ -21,12 +21,35 @@ fn variants() -> Vec<(&'static str, Choices)> {
     for name in ["newton", "poisson", "algebraic", "frictionless"] {
         all.push((name, Choices { impact: some(name), ..usual() }));
     }
-    for (label, name) in [("time, cone", "cone"), ("time, lemke", "lemke")] {
+    for (label, name) in [("event, standard", "standard"), ("event, improved", "improved")] {
+        all.push((label, Choices { stepper: some("event_driven"), contacts: some(name), ..usual() }));
+    }
+    for (label, name) in [
+        ("time, cone", "cone"),
+        ("time, sweeps", "sweeps"),
+        ("time, greedy", "greedy"),
+        ("time, lemke", "lemke"),
+        ("time, soft", "soft"),
+    ] {
         all.push((label, Choices { stepper: some("time"), solver: some(name), ..usual() }));
     }
-    all.push(("improved contacts", Choices { contacts: some("improved"), ..usual() }));
     all
 }
+
+/// The columns: heading, unit, and the entry of a run.
+type Column = (&'static str, &'static str, fn(&Outcome) -> String);
+
+const COLUMNS: &[Column] = &[
+    ("energy", "end/start", |o| format!("{:.5}", o.energy_end / o.energy_start)),
+    ("account", "left, J", |o| format!("{:.1e}", o.report.energy.remainder())),
+    ("momentum", "left, N s", |o| format!("{:.1e}", o.report.momentum.remainder().linear.length())),
+    ("overlap", "deepest, m", |o| format!("{:.1e}", o.deepest.max(o.report.solver.deepest))),
+    ("cone", "beyond, N s", |o| format!("{:.1e}", o.report.solver.cone_violation.max(0.0))),
+    ("drift", "mean, m", |o| format!("{:.1e}", o.stability[0])),
+    ("hits", "", |o| o.report.collisions.to_string()),
+    ("micro", "", |o| o.report.micro_collisions.to_string()),
+    ("time", "s", |o| format!("{:.3}", o.taken.processor.as_secs_f64())),
+];
 
 /// Runs all choices and returns the table. A run that fails is a row that says so.
 ///
@@ -37,16 +60,16 @@ pub fn compare(name: &str, choices: &Choices) -> Result<String, CliError> {
     choices.apply(&mut base.loaded)?;
     base.setup()?;
     let mut text = format!("{name}\n");
-    let _ = writeln!(
-        text,
-        "  {:18} {:>9} {:>12} {:>10} {:>10} {:>9} {:>9}",
-        "choice", "energy", "overlap", "collisions", "micro", "time", "moved"
-    );
-    let _ = writeln!(
-        text,
-        "  {:18} {:>9} {:>12} {:>10} {:>10} {:>9} {:>9}",
-        "", "end/start", "deepest, m", "", "", "s", "m"
-    );
+    let row = |text: &mut String, label: &str, entries: &mut dyn Iterator<Item = String>| {
+        let _ = write!(text, "  {label:18}");
+        entries.for_each(|entry| {
+            let _ = write!(text, " {entry:>11}");
+        });
+        text.push('\n');
+    };
+    let last = |word: &str| std::iter::once(word.to_owned());
+    row(&mut text, "choice", &mut COLUMNS.iter().map(|c| c.0.to_owned()).chain(last("moved")));
+    row(&mut text, "", &mut COLUMNS.iter().map(|c| c.1.to_owned()).chain(last("m")));
     let mut first: Option<Outcome> = None;
     for (label, variant) in variants() {
         let mut source = base.clone();
@@ -54,15 +77,8 @@ pub fn compare(name: &str, choices: &Choices) -> Result<String, CliError> {
         match simulate(&source, Wanted::default(), &mut |_, _| {}) {
             Ok((o, _)) => {
                 let moved = first.as_ref().map_or(0.0, |f| distance(f, &o));
-                let _ = writeln!(
-                    text,
-                    "  {label:18} {:>9.5} {:>12.1e} {:>10} {:>10} {:>9.3} {moved:>9.1e}",
-                    o.energy_end / o.energy_start,
-                    o.deepest,
-                    o.report.collisions,
-                    o.report.micro_collisions,
-                    o.taken.processor.as_secs_f64()
-                );
+                let entries = COLUMNS.iter().map(|c| c.2(&o));
+                row(&mut text, label, &mut entries.chain(std::iter::once(format!("{moved:.1e}"))));
                 first.get_or_insert(o);
             }
             Err(CliError::Run(error)) => {
@@ -71,7 +87,10 @@ pub fn compare(name: &str, choices: &Choices) -> Result<String, CliError> {
             Err(error) => return Err(error),
         }
     }
-    text.push_str("  moved: largest distance of a body at the end from where the first row has it\n");
+    text.push_str(
+        "  account, momentum: what no cause explains; drift: mean distance of a free body from where it began\n  \
+         moved: largest distance of a body at the end from where the first row has it\n",
+    );
     Ok(text)
 }
 

@@ -19,7 +19,7 @@ pub struct Choices {
     /// What moves the world on: event-driven, time
     #[arg(long, value_name = "NAME")]
     pub stepper: Option<String>,
-    /// Law of contact under time stepping: cone, sweeps, greedy, lemke
+    /// Law of contact under time stepping: cone, sweeps, greedy, lemke, soft
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,
     /// Longest step of time stepping, such as 0.01s

@@ -39,6 +39,7 @@
 use super::{
     impact::contact_at,
     params::Stabilization,
+    sites::Sites,
     stepper::{Stage, TimeStepping},
 };
 use constraint_dynamics::{Remembered, pool};
@@ -50,7 +51,7 @@ use sim_world::{Collision, Event, EventKind, Listing, StepError, World};
 impl TimeStepping {
     /// Groups the chosen sites by islands.
     pub(super) fn islands_of_chosen(&mut self) {
-        let (sites, pool) = (&self.detect.sites, &self.pool);
+        let (sites, pool) = (&self.sites.all, &self.pool);
         let pairs = self.chosen.iter().map(|&k| sites[k as usize].bodies);
         self.islands.find(pool.len(), pairs, |k| pool[k as usize].is_movable());
     }
@@ -62,22 +63,46 @@ impl TimeStepping {
         for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
             body.velocity += flyer.kick;
         }
+        if self.try_rest(h) {
+            self.trace(Stage::Rows);
+            self.trace(Stage::Solve);
+            self.hold(world, h, true);
+            self.last_step = h;
+            self.report.solver.imbalance = 0.0;
+            self.book_forces(world, h, |slot| self.pool[slot].velocity);
+            return Ok(());
+        }
         // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.clear();
-        chosen.extend((0..self.detect.sites.len() as u32).filter(|&k| {
-            let site = &self.detect.sites[k as usize];
-            !(cut && self.bouncing[k as usize]) && site.gap < f64::INFINITY
+        chosen.extend((0..self.sites.all.len() as u32).filter(|&k| {
+            let site = &self.sites.all[k as usize];
+            let stuck = site.bodies.iter().all(|slot| !self.pool[*slot as usize].is_movable());
+            !(cut && self.bouncing[k as usize]) && site.gap < f64::INFINITY && !stuck
         }));
         self.chosen = chosen;
         self.islands_of_chosen();
         self.trace(Stage::Rows);
         self.contacts.clear();
         self.order.clear();
+        self.spans.clear();
+        self.resting.held.clear();
+        self.resting.held.resize(self.sites.all.len(), false);
         for island in 0..self.islands.len() {
-            for &m in self.islands.contacts(island) {
-                let k = self.chosen[m as usize];
-                let site = &self.detect.sites[k as usize];
+            let members = self.islands.contacts(island);
+            let site_of = |m: &u32| self.chosen[*m as usize] as usize;
+            let still = |m: &u32| {
+                let movable = self.sites.all[site_of(m)].bodies.map(|k| k as usize);
+                movable.into_iter().all(|k| self.resting.still[k] || !self.pool[k].is_movable())
+            };
+            if members.iter().all(still) {
+                members.iter().for_each(|m| self.resting.held[site_of(m)] = true);
+                continue;
+            }
+            let start = self.order.len();
+            for m in members {
+                let k = self.chosen[*m as usize];
+                let site = &self.sites.all[k as usize];
                 let bias = match self.params.stabilization {
                     Stabilization::Baumgarte(share) if site.gap < 0.0 => share * site.gap / h,
                     _ => site.gap.max(0.0) / h,
@@ -85,32 +110,45 @@ impl TimeStepping {
                 self.order.push(k);
                 self.contacts.push(contact_at(site, bias));
             }
+            self.spans.push([start as u32, self.order.len() as u32]);
         }
         pool::assemble(&self.pool, &self.contacts, &mut self.pool_workspace, &mut self.delassus);
         self.impulses.clear();
         let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
         for (&k, contact) in self.order.iter().zip(&self.contacts) {
-            let known = if self.params.warm_start {
-                self.warm.get(&self.detect.keys[k as usize], contact.point, 10.0 * self.params.margin)
+            let known = if self.params.warm_start && self.sites.known {
+                self.sites.borne[k as usize]
+            } else if self.params.warm_start {
+                self.warm.get(&self.sites.keys[k as usize], contact.point, 10.0 * self.params.margin)
             } else {
                 DVec3::ZERO
             };
             self.impulses.push(contact.frame.transpose() * known * scale);
         }
         self.trace(Stage::Solve);
-        let mut start = 0;
-        for island in 0..self.islands.len() {
-            let end = start + self.islands.contacts(island).len();
+        for k in 0..self.spans.len() {
+            let [start, end] = self.spans[k].map(|x| x as usize);
             self.solve_island(world, start, end)?;
-            start = end;
         }
+        self.hold(world, h, false);
         self.book_contacts(world, h);
-        let (order, keys, contacts, impulses) =
-            (&self.order, &self.detect.keys, &self.contacts, &self.impulses);
-        self.warm.store((0..order.len()).map(|m| Remembered {
-            key: keys[order[m] as usize],
-            point: contacts[m].point,
-            impulse: contacts[m].frame * impulses[m],
+        self.sites.borne.resize(self.sites.all.len(), DVec3::ZERO);
+        for (k, site) in self.sites.all.iter().enumerate() {
+            // What sleeps keeps its impulses until it wakes.
+            let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
+            if !self.resting.held[k] && moves {
+                self.sites.borne[k] = DVec3::ZERO;
+            }
+        }
+        for (m, &k) in self.order.iter().enumerate() {
+            self.sites.borne[k as usize] = self.contacts[m].frame * self.impulses[m];
+        }
+        self.sites.known = true;
+        let Sites { all, keys, borne, .. } = &self.sites;
+        self.warm.store((0..all.len()).map(|k| Remembered {
+            key: keys[k],
+            point: all[k].point,
+            impulse: borne[k],
         }));
         self.last_step = h;
         Ok(())
@@ -137,7 +175,7 @@ impl TimeStepping {
         report.islands += 1;
         report.largest = report.largest.max((end - start) as u64);
         let impulses = &mut self.impulses[start..end];
-        let solver = self.parts.contact_solver.as_mut();
+        let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
         let solved = solved.map(|found| {
             report.iterations += u64::from(found.iterations);
@@ -188,12 +226,12 @@ impl TimeStepping {
             }
         }
         self.report.solver.imbalance = imbalance;
-        self.book_forces(world, h);
+        self.book_forces(world, h, |slot| self.pool[slot].velocity);
     }
 
     /// Speed that forces give a contact within a step, m/s.
     fn gravity_speed(&self, site: usize, h: f64) -> f64 {
-        let [a, b] = self.detect.sites[site].bodies.map(|k| self.flyers[k as usize].acceleration);
+        let [a, b] = self.sites.all[site].bodies.map(|k| self.flyers[k as usize].acceleration);
         (a - b).length() * h
     }
 
@@ -206,7 +244,7 @@ impl TimeStepping {
         approach: f64,
         kind: CollisionKind,
     ) {
-        let site = self.detect.sites[site];
+        let site = self.sites.all[site];
         let pair = &mut self.detect.watched[site.pair as usize];
         let collision = Collision {
             a: pair.names[0],
@@ -248,7 +286,7 @@ impl TimeStepping {
     pub(super) fn law_error(&self, world: &World, members: &[usize], source: ContactError) -> StepError {
         let mut slots: Vec<u32> = members
             .iter()
-            .flat_map(|&k| self.detect.sites[k].bodies)
+            .flat_map(|&k| self.sites.all[k].bodies)
             .filter(|&slot| self.pool[slot as usize].is_movable())
             .collect();
         slots.sort_unstable();

@@ -50,8 +50,11 @@ impl TimeStepping {
     /// Moves overlapping bodies apart at the world's time, and finds the contacts anew.
     pub(super) fn correct(&mut self, world: &mut World) -> Result<(), StepError> {
         let Stabilization::PostStep(most) = self.params.stabilization else { return Ok(()) };
+        if self.soft.is_some() {
+            return Ok(());
+        }
         for _ in 0..most {
-            let deepest = self.detect.sites.iter().map(|s| s.gap).fold(0.0, f64::min);
+            let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
             if deepest >= -self.params.slop {
                 break;
             }
@@ -59,8 +62,7 @@ impl TimeStepping {
             if !self.correct_once(world) {
                 break;
             }
-            let horizon = self.params.step();
-            self.detect.run(world, &mut self.parts, &self.params, horizon)?;
+            self.find_contacts(world)?;
         }
         Ok(())
     }
@@ -71,18 +73,21 @@ impl TimeStepping {
         self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
         // Only islands in which something overlaps.
         self.chosen.clear();
-        self.chosen.extend(0..self.detect.sites.len() as u32);
+        let moves = |slot: &u32| self.pool[*slot as usize].is_movable();
+        let sites = (0..).zip(&self.sites.all).filter(|(_, site)| site.bodies.iter().any(moves));
+        self.chosen.extend(sites.map(|(k, _)| k));
         self.islands_of_chosen();
         let mut any = false;
         for island in 0..self.islands.len() {
-            let sites = &self.detect.sites;
+            let sites = &self.sites.all;
             let members = self.islands.contacts(island);
-            if members.iter().all(|&k| sites[k as usize].gap >= -self.params.slop) {
+            let site_of = |m: &u32| &sites[self.chosen[*m as usize] as usize];
+            if members.iter().all(|m| site_of(m).gap >= -self.params.slop) {
                 continue;
             }
             self.contacts.clear();
-            self.contacts.extend(members.iter().map(|&k| {
-                let mut contact = contact_at(&sites[k as usize], sites[k as usize].gap);
+            self.contacts.extend(members.iter().map(|m| {
+                let mut contact = contact_at(site_of(m), site_of(m).gap);
                 contact.friction = 0.0;
                 contact
             }));
@@ -90,13 +95,12 @@ impl TimeStepping {
             self.impulses.clear();
             self.impulses.resize(self.contacts.len(), DVec3::ZERO);
             self.prepared.gather(&self.pool, &self.contacts);
+            let Some(solver) = self.parts.contacts.solver() else { return false };
             let solved = self
                 .delassus
                 .problem()
                 .and_then(|problem| problem.with_bodies(self.prepared.view()))
-                .and_then(|problem| {
-                    self.softener.solve(&problem, self.parts.contact_solver.as_mut(), &mut self.impulses)
-                });
+                .and_then(|problem| self.softener.solve(&problem, solver, &mut self.impulses));
             if solved.is_ok() {
                 pool::apply(&mut self.pool, &self.contacts, &self.impulses);
                 any = true;

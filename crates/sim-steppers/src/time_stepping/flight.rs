@@ -10,7 +10,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Law, Piece, World, WorldError};
+use sim_world::{Body, Law, Piece, Rest, World, WorldError};
 
 /// A body during a step.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,9 @@ impl TimeStepping {
                     inverse_inertia: state.inverse_inertia(),
                     velocity: state.velocity,
                 };
-                if found.is_free() {
+                if found.rest() != Rest::Awake {
+                    (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
+                } else if found.is_free() {
                     acceleration = world.gravity() + found.pull();
                 }
             }
@@ -64,22 +66,51 @@ impl TimeStepping {
         }
     }
 
+    /// The same without the pool, which the soft solver does not need.
+    pub(super) fn read_flyers(&mut self, world: &World) {
+        self.flyers.clear();
+        for slot in 0..world.body_slots() as u32 {
+            let found = world.body_in_slot(slot).map(|(_, body)| body);
+            let pulled = found.filter(|body| body.is_free() && body.rest() == Rest::Awake);
+            self.flyers.push(Flyer {
+                acceleration: pulled.map_or(DVec3::ZERO, |body| world.gravity() + body.pull()),
+                start: found.map_or(Motion::ZERO, |body| body.state().velocity),
+                kick: Motion::ZERO,
+                driven: false,
+                struck: false,
+                pushed: false,
+            });
+        }
+    }
+
+    /// True if a body is on the parabola on which gravity and constant forces keep it.
+    pub(super) fn flies_on(&self, body: &Body, slot: u32) -> bool {
+        let falls = self.flyers[slot as usize].acceleration;
+        matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == falls)
+    }
+
     /// Puts every body on the piece of the step that begins at the world's time.
     pub(super) fn launch(&mut self, world: &mut World) -> Result<(), WorldError> {
         let time = world.time();
         for slot in 0..self.pool.len() as u32 {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if !body.is_free() {
+            if !body.is_free() || body.rest() != Rest::Awake {
                 continue;
             }
             let (flyer, pool) = (self.flyers[slot as usize], self.pool[slot as usize]);
             let mut state: RigidState = *body.state();
             if flyer.pushed {
+                // What lies still on a piece that says so stays on it.
+                let lies = pool.velocity == Motion::ZERO && state.velocity == Motion::ZERO;
+                if lies
+                    && matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == DVec3::ZERO)
+                {
+                    continue;
+                }
                 state.velocity = pool.velocity;
                 world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
             } else {
-                let falls = matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == flyer.acceleration);
-                if flyer.struck || !falls {
+                if flyer.struck || !self.flies_on(body, slot) {
                     state.velocity = flyer.start;
                     world.relaunch(id, time, state)?;
                 }

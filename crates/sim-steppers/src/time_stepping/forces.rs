@@ -176,15 +176,15 @@ impl TimeStepping {
         Ok(())
     }
 
-    /// Enters what springs, drag and torques did in the account: the pool has the velocities at the end of the step.
-    pub(super) fn book_forces(&self, world: &mut World, h: f64) {
+    /// Enters what springs, drag and torques did in the account, given the velocities at the end of the step.
+    pub(super) fn book_forces(&self, world: &mut World, h: f64, end: impl Fn(usize) -> Motion) {
         for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.driven) {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let BodyKind::Free(mass) = *body.kind() else { continue };
             let pose = *body.state().pose();
             let linear = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
             let angular = mass.inertia(pose.rotation) * flyer.kick.angular;
-            let end = self.pool[slot].velocity;
+            let end = end(slot);
             let work = 0.5
                 * (linear.dot(flyer.start.linear + end.linear)
                     + angular.dot(flyer.start.angular + end.angular));

@@ -36,7 +36,7 @@
 //!
 //! `tests/time_bouncing.rs`
 
-use super::{detect::Site, stepper::TimeStepping};
+use super::{sites::Site, stepper::TimeStepping};
 use constraint_dynamics::{
     PoolContact, pool,
     restitution::{ImpactReport, impact},
@@ -56,11 +56,12 @@ impl TimeStepping {
 
     /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
     pub(super) fn time_of_bounce(&self, site: &Site, h: f64) -> Option<f64> {
+        if site.restitution <= 0.0 {
+            return None;
+        }
         let (g, u) = (site.gap.max(0.0), self.normal_velocity(site));
         // One that touches has bounced already if it leaves, and rests if it does not.
-        if site.restitution <= 0.0
-            || (site.gap <= self.params.touch && u <= self.params.restitution_threshold)
-        {
+        if site.gap <= self.params.touch && u <= self.params.restitution_threshold {
             return None;
         }
         let n = site.frame.z_axis;
@@ -79,14 +80,17 @@ impl TimeStepping {
 
     /// Answers all impacts at the world's time.
     pub(super) fn impacts(&mut self, world: &mut World) -> Result<(), StepError> {
+        if !self.sites.bouncy {
+            return Ok(());
+        }
         for _ in 0..MAX_ROUNDS {
             let threshold = self.params.restitution_threshold;
             let mut active = std::mem::take(&mut self.chosen);
             active.clear();
-            active.extend(self.detect.sites.iter().enumerate().filter_map(|(k, site)| {
+            active.extend(self.sites.all.iter().enumerate().filter_map(|(k, site)| {
                 (site.gap <= self.params.touch && self.normal_velocity(site) < -threshold).then_some(k as u32)
             }));
-            let bounces = active.iter().any(|&k| self.detect.sites[k as usize].restitution > 0.0);
+            let bounces = active.iter().any(|&k| self.sites.all[k as usize].restitution > 0.0);
             self.chosen = active;
             if !bounces {
                 return Ok(());
@@ -102,7 +106,7 @@ impl TimeStepping {
     fn impact_of_island(&mut self, world: &mut World, island: usize) -> Result<(), StepError> {
         let members: Vec<usize> =
             self.islands.contacts(island).iter().map(|&m| self.chosen[m as usize] as usize).collect();
-        let sites = &self.detect.sites;
+        let sites = &self.sites.all;
         if members.iter().all(|&k| sites[k].restitution <= 0.0) {
             return Ok(());
         }
@@ -112,7 +116,7 @@ impl TimeStepping {
         pool::assemble(&self.pool, &self.contacts, &mut self.pool_workspace, &mut self.delassus);
         self.impulses.clear();
         self.impulses.resize(members.len(), DVec3::ZERO);
-        let solver = self.parts.contact_solver.as_mut();
+        let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let threshold = self.params.restitution_threshold;
         let report: ImpactReport = impact(
             &mut self.delassus,

@@ -3,12 +3,19 @@
 //! | file | concern |
 //! |---|---|
 //! | `params` | tunables |
-//! | `detect` | boxes, pairs, contacts within reach of a step |
+//! | `trails` | how far bodies have come since something was found of them |
+//! | `detect` | boxes and pairs |
+//! | `watched` | one pair: its contacts within reach of a step |
+//! | `sites` | contact points as rows, for contact laws |
+//! | `patches` | manifolds kept for the soft solver |
+//! | `soft` | a step with soft contacts |
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
 //! | `forces` | springs, drag and torques |
 //! | `impact` | bounces, at the time at which they happen |
+//! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
 //! | `correct` | overlaps opened without touching velocities |
+//! | `sleep` | islands that lie still |
 //! | `notice` | contact events, forces, sensors |
 //! | `saved` | tables as bytes |
 //! | `stepper` | the loop |
@@ -21,8 +28,16 @@ mod forces;
 mod impact;
 mod notice;
 mod params;
+mod patches;
+mod rest;
 mod saved;
+mod sites;
+mod sleep;
+mod soft;
 mod stepper;
+mod trails;
+mod watched;
 
 pub use params::{Stabilization, TimeSteppingParams};
-pub use stepper::{Stage, TimeParts, TimeStepping};
+pub use sleep::TimeSleepParams;
+pub use stepper::{ContactMethod, Stage, TimeParts, TimeStepping};

@@ -1,14 +1,14 @@
 //! Contact events, contact forces, sensors.
 
-use super::{detect::Watched, stepper::TimeStepping};
+use super::{stepper::TimeStepping, watched::Watched};
 use sim_math::glam::DVec3;
-use sim_world::{Collision, Contact, Event, World};
+use sim_world::{Collision, Contact, Event, Rest, World};
 
 impl Watched {
     /// Adds an impulse to what the pair exerted in this advance.
     pub(super) fn exert(&mut self, advance: u64, collision: &Collision, time: f64) {
         self.pushed |= collision.impulse != DVec3::ZERO;
-        let (impulse, count) = match &self.contact {
+        let (impulse, count) = match self.contact.as_deref() {
             Some((last, contact)) if *last == advance => (contact.impulse, contact.count),
             _ => (DVec3::ZERO, 0),
         };
@@ -22,7 +22,10 @@ impl Watched {
             count: count + 1,
             time,
         };
-        self.contact = Some((advance, contact));
+        match &mut self.contact {
+            Some(known) => **known = (advance, contact),
+            None => self.contact = Some(Box::new((advance, contact))),
+        }
     }
 }
 
@@ -33,7 +36,14 @@ impl TimeStepping {
         for kind in self.detect.pending.drain(..) {
             world.list(Event { time, kind });
         }
+        let sleeps = |slot: u32| {
+            world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep || b.is_fixed())
+        };
+        self.begun.clear();
         for pair in &mut self.detect.watched {
+            if self.params.sleep.is_some() && pair.bodies.into_iter().all(sleeps) {
+                continue;
+            }
             let touching = if pair.sensor.is_some() {
                 pair.distance <= 0.0
             } else {
@@ -42,9 +52,10 @@ impl TimeStepping {
             pair.pushed = false;
             if touching != pair.touching {
                 pair.touching = touching;
-                world.list(Event { time, kind: pair.notice(touching) });
+                self.begun.push(pair.notice(touching));
             }
         }
+        self.begun.drain(..).for_each(|kind| world.list(Event { time, kind }));
     }
 
     /// Fills the world's list of contacts.
@@ -53,7 +64,7 @@ impl TimeStepping {
         list.clear();
         let in_contact = self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none());
         list.extend(in_contact.filter_map(|pair| {
-            let (last, mut contact) = pair.contact?;
+            let (last, mut contact) = *pair.contact.as_deref()?;
             if last != advance {
                 (contact.impulse, contact.count) = (DVec3::ZERO, 0);
             }

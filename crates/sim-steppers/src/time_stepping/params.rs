@@ -1,5 +1,6 @@
 //! Tunables of time stepping.
 
+use super::sleep::TimeSleepParams;
 use sim_world::StepError;
 
 /// What is done about overlaps.
@@ -27,8 +28,11 @@ pub struct TimeSteppingParams {
     pub max_cuts: u32,
     /// Distance up to which two bodies count as touching, m. Default 1e-6.
     pub touch: f64,
-    /// Contacts are looked for this much beyond what bodies can travel in a step, m. Default 1e-3.
+    /// Contacts are looked for this much beyond what bodies can travel in a step, m. Default 1e-3, for soft contacts 0.01.
     pub margin: f64,
+    /// Contacts found are kept, and their points followed, until their two bodies have moved by this much, m, and by 1e-6 at most where a surface is curved.
+    /// 0 finds the contacts of all that moves anew. Default 1e-5, for soft contacts 2e-3.
+    pub recycle: f64,
     /// Slower approaches do not bounce, m/s. Default 0.01.
     pub restitution_threshold: f64,
     /// What is done about overlaps. Default a post-step, four times at most.
@@ -37,6 +41,8 @@ pub struct TimeSteppingParams {
     pub slop: f64,
     /// Start from the impulses of the last step. Default true.
     pub warm_start: bool,
+    /// When islands that lie still fall asleep. Default never.
+    pub sleep: Option<TimeSleepParams>,
 }
 
 impl Default for TimeSteppingParams {
@@ -47,15 +53,23 @@ impl Default for TimeSteppingParams {
             max_cuts: 8,
             touch: 1e-6,
             margin: 1e-3,
+            recycle: 1e-5,
             restitution_threshold: 0.01,
             stabilization: Stabilization::PostStep(4),
             slop: 1e-7,
             warm_start: true,
+            sleep: None,
         }
     }
 }
 
 impl TimeSteppingParams {
+    /// Defaults for soft contacts.
+    #[must_use]
+    pub fn soft() -> Self {
+        Self { margin: 1e-2, recycle: 2e-3, ..Self::default() }
+    }
+
     /// Length of a step, s.
     #[must_use]
     pub fn step(&self) -> f64 {
@@ -74,9 +88,20 @@ impl TimeSteppingParams {
                 return Err(StepError::Parameter { what, value });
             }
         }
-        for (what, value) in [("restitution threshold", self.restitution_threshold), ("slop", self.slop)] {
+        for (what, value) in [
+            ("restitution threshold", self.restitution_threshold),
+            ("slop", self.slop),
+            ("recycling distance", self.recycle),
+        ] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(StepError::Parameter { what, value });
+            }
+        }
+        if let Some(sleep) = self.sleep {
+            for (what, value) in [("time until sleep", sleep.after), ("motion in sleep", sleep.motion)] {
+                if !(value > 0.0 && value.is_finite()) {
+                    return Err(StepError::Parameter { what, value });
+                }
             }
         }
         if self.substeps == 0 {

@@ -1,7 +1,7 @@
 //! The tables of the stepper as bytes: what a fresh stepper would not find again to the bit.
 //!
-//! The contacts found at the end of the last step, what the narrow phase remembers of pairs, who touches, and the impulses that the next step begins
-//! with. Boxes are built anew.
+//! The contacts found of pairs and since when, what the narrow phase remembers of them, who touches, the impulses that the next step begins with, and
+//! the boxes, because they say which pairs are looked at.
 
 use super::stepper::TimeStepping;
 use sim_world::{SnapshotError, World};
@@ -20,13 +20,20 @@ impl TimeStepping {
 #[cfg(feature = "serde")]
 mod tables {
     use super::{
-        super::detect::{Site, Watched},
+        super::{
+            detect::Placed,
+            patches::Origin,
+            sleep::Anchor,
+            trails::Trail,
+            watched::{Found, Watched},
+        },
         SnapshotError, TimeStepping, World,
     };
-    use constraint_dynamics::{ContactKey, Remembered};
+    use crate::time_stepping::ContactMethod;
+    use constraint_dynamics::{ContactKey, Remembered, soft::SoftManifold};
     use serde::{Deserialize, Serialize};
     use sim_math::glam::DVec3;
-    use sim_traits::{ColliderId, FeatureId, FixedState, Pair, PairCache, ProxyId};
+    use sim_traits::{ColliderId, FeatureId, FixedState, Manifold, Pair, PairCache, ProxyId};
     use sim_world::{
         Contact,
         snapshot::{open, seal},
@@ -34,7 +41,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 
@@ -47,6 +54,8 @@ mod tables {
         cache: PairCache,
         touching: bool,
         contact: Option<(u64, Contact)>,
+        found: Found,
+        span: [u32; 2],
     }
 
     #[derive(Serialize, Deserialize)]
@@ -55,8 +64,11 @@ mod tables {
         advances: u64,
         last_step: f64,
         pairs: Vec<PairData>,
-        sites: Vec<Site>,
-        keys: Vec<KeyData>,
+        trails: Vec<Option<Trail>>,
+        placed: Vec<Option<Placed>>,
+        anchors: Vec<Option<Anchor>>,
+        borne: Option<Vec<DVec3>>,
+        patches: Vec<(Origin, Vec<u32>, Vec<f64>)>,
         warm: Vec<(KeyData, DVec3, DVec3)>,
     }
 
@@ -70,7 +82,11 @@ mod tables {
 
     impl TimeStepping {
         fn params_digest(&self) -> u64 {
-            FixedState.hash_one(format!("{:?} {}", self.params, self.parts.contact_solver.kind()))
+            let method = match &self.parts.contacts {
+                ContactMethod::Law(law) => law.kind().to_owned(),
+                ContactMethod::Soft(params) => format!("{params:?}"),
+            };
+            FixedState.hash_one(format!("{:?} {method}", self.params))
         }
 
         pub(in super::super) fn save_tables(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
@@ -86,7 +102,9 @@ mod tables {
                 sensor: w.sensor,
                 cache: w.cache,
                 touching: w.touching,
-                contact: w.contact,
+                contact: w.contact.as_deref().copied(),
+                found: w.found.clone(),
+                span: w.span,
             });
             let warm = self.warm.entries().iter().map(|e| (key_data(&e.key), e.point, e.impulse));
             let tables = Tables {
@@ -94,8 +112,18 @@ mod tables {
                 advances: self.advances,
                 last_step: self.last_step,
                 pairs: pairs.collect(),
-                sites: self.detect.sites.clone(),
-                keys: self.detect.keys.iter().map(key_data).collect(),
+                trails: self.detect.trails.all.clone(),
+                placed: self.detect.placed.clone(),
+                anchors: self.sleep.anchors.clone(),
+                borne: self.sites.known.then(|| self.sites.borne.clone()),
+                patches: self.soft.as_ref().map_or_else(Vec::new, |soft| {
+                    let both = soft.patches.origins.iter().zip(&soft.patches.manifolds);
+                    both.map(|(origin, m)| {
+                        let (names, numbers) = m.to_numbers();
+                        (*origin, names.to_vec(), numbers.to_vec())
+                    })
+                    .collect()
+                }),
                 warm: warm.collect(),
             };
             seal(KIND, VERSION, &tables)
@@ -129,18 +157,47 @@ mod tables {
                     return Err(damaged("the order of pairs"));
                 }
                 let mut pair = Watched::new(key, data.names, data.bodies, data.sensor);
-                (pair.cache, pair.touching, pair.contact) = (data.cache, data.touching, data.contact);
+                (pair.cache, pair.touching, pair.contact) =
+                    (data.cache, data.touching, data.contact.map(Box::new));
+                (pair.found, pair.span) = (data.found, data.span);
+                let finite = |m: &Manifold| {
+                    m.normal.is_finite()
+                        && m.points().iter().all(|p| p.point_a.is_finite() && p.point_b.is_finite())
+                };
+                let end = u64::from(pair.span[0]) + u64::from(pair.span[1]);
+                if !pair.found.manifolds.iter().all(finite) || end > tables.patches.len() as u64 {
+                    return Err(damaged("a contact"));
+                }
                 self.detect.watched.push(pair);
             }
-            let pairs = self.detect.watched.len();
-            let fits =
-                |s: &Site| (s.pair as usize) < pairs && s.bodies.iter().all(|&k| (k as usize) < bodies);
-            let finite = |s: &Site| s.point.is_finite() && s.frame.is_finite() && s.gap.is_finite();
-            if tables.sites.len() != tables.keys.len() || !tables.sites.iter().all(|s| fits(s) && finite(s)) {
-                return Err(damaged("a contact"));
+            self.sleep.anchors = tables.anchors;
+            if tables.trails.len() > bodies || tables.placed.len() > slots {
+                return Err(damaged("the number of boxes"));
             }
-            self.detect.sites = tables.sites;
-            self.detect.keys = tables.keys.into_iter().map(key_of).collect();
+            self.detect.trails.all = tables.trails;
+            self.detect.placed = tables.placed;
+            let boxes = self.detect.put_back(world, &mut self.parts);
+            boxes.map_err(|_| damaged("a box"))?;
+            if let Some(soft) = &mut self.soft {
+                soft.patches.clear();
+                for (origin, names, numbers) in tables.patches {
+                    let manifold = names
+                        .try_into()
+                        .ok()
+                        .zip(numbers.try_into().ok())
+                        .and_then(|(names, numbers)| SoftManifold::from_numbers(names, &numbers));
+                    let known = |m: &SoftManifold| m.bodies().iter().all(|&k| (k as usize) < bodies);
+                    let Some(manifold) = manifold.filter(known) else { return Err(damaged("a contact")) };
+                    soft.patches.manifolds.push(manifold);
+                    soft.patches.origins.push(origin);
+                }
+            } else {
+                let sites = self.sites.read(world, &mut self.detect.watched, true);
+                sites.map_err(|_| damaged("a contact"))?;
+                if let Some(borne) = tables.borne.filter(|b| b.len() == self.sites.all.len()) {
+                    (self.sites.borne, self.sites.known) = (borne, true);
+                }
+            }
             let warm = tables.warm.into_iter();
             self.warm.store(warm.map(|(key, point, impulse)| Remembered {
                 key: key_of(key),

@@ -33,18 +33,46 @@
 //!
 //! `stages_come_in_order`, and `tests/time_*.rs`
 
-use super::{detect::Detect, flight::Flyer, params::TimeSteppingParams};
+use super::{
+    detect::Detect, flight::Flyer, params::TimeSteppingParams, rest::Resting, sites::Sites, sleep::Sleep,
+    soft::SoftContacts, watched::Horizon,
+};
+use crate::errors;
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact, WarmStart,
     pool::{PoolWorkspace, PreparedPool},
     restitution::ImpactWorkspace,
+    soft::SoftParams,
     soften::Softener,
 };
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, ContactSolver, Executor, NarrowPhase};
-use sim_world::{
-    Change, ControllerId, Rest, SnapshotError, StepError, StepReport, Stepper, World, WorldError,
-};
+use sim_world::{Change, ControllerId, EventKind, SnapshotError, StepError, StepReport, Stepper, World};
+
+/// How contacts are answered.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ContactMethod {
+    /// One problem per island and step, by a contact law: no penetration, friction to the residual that the law states.
+    Law(Box<dyn ContactSolver>),
+    /// Stiff springs in substeps: a few millimetres deep, and many times faster. [`TimeSteppingParams::soft`] goes with it.
+    Soft(SoftParams),
+}
+
+impl ContactMethod {
+    /// With a contact law.
+    pub fn law(law: impl ContactSolver + 'static) -> Self {
+        Self::Law(Box::new(law))
+    }
+
+    /// The contact law, if there is one.
+    pub(super) fn solver(&mut self) -> Option<&mut dyn ContactSolver> {
+        match self {
+            Self::Law(law) => Some(law.as_mut()),
+            Self::Soft(_) => None,
+        }
+    }
+}
 
 /// The exchangeable parts of the stepper.
 #[derive(Debug)]
@@ -54,7 +82,7 @@ pub struct TimeParts {
     /// Where two shapes touch.
     pub narrow_phase: Box<dyn NarrowPhase>,
     /// What impulses contacts exert.
-    pub contact_solver: Box<dyn ContactSolver>,
+    pub contacts: ContactMethod,
     /// Where threads come from.
     pub executor: Box<dyn Executor>,
 }
@@ -89,7 +117,13 @@ pub struct TimeStepping {
     pub(super) parts: TimeParts,
     pub(super) params: TimeSteppingParams,
     pub(super) detect: Detect,
+    /// Contacts as rows, for a contact law.
+    pub(super) sites: Sites,
+    /// Contacts as manifolds, for the soft solver.
+    pub(super) soft: Option<SoftContacts>,
     pub(super) warm: WarmStart,
+    pub(super) resting: Resting,
+    pub(super) sleep: Sleep,
     /// Length of the step whose impulses are remembered, s.
     pub(super) last_step: f64,
     pub(super) seen: Option<u64>,
@@ -102,6 +136,8 @@ pub struct TimeStepping {
     /// Sites of the present problem, and the same in the order of islands.
     pub(super) chosen: Vec<u32>,
     pub(super) order: Vec<u32>,
+    /// Islands to be solved: where their contacts start and end in `order`.
+    pub(super) spans: Vec<[u32; 2]>,
     /// By site: flies to a bounce.
     pub(super) bouncing: Vec<bool>,
     pub(super) contacts: Vec<PoolContact>,
@@ -113,6 +149,8 @@ pub struct TimeStepping {
     pub(super) softener: Softener,
     pub(super) local_starts: Vec<u32>,
     pub(super) local_columns: Vec<u32>,
+    /// Contacts that began or ended in the present step.
+    pub(super) begun: Vec<EventKind>,
     trace: Option<Vec<Stage>>,
 }
 
@@ -126,11 +164,19 @@ impl TimeStepping {
     /// With parameters, which the first use checks.
     #[must_use]
     pub fn with(parts: TimeParts, params: TimeSteppingParams) -> Self {
+        let soft = match &parts.contacts {
+            ContactMethod::Law(_) => None,
+            ContactMethod::Soft(params) => Some(SoftContacts::new(*params)),
+        };
         Self {
             parts,
             params,
             detect: Detect::default(),
+            sites: Sites::default(),
+            soft,
             warm: WarmStart::default(),
+            resting: Resting::default(),
+            sleep: Sleep::default(),
             last_step: 0.0,
             seen: None,
             reached: 0.0,
@@ -141,6 +187,7 @@ impl TimeStepping {
             islands: Islands::default(),
             chosen: Vec::new(),
             order: Vec::new(),
+            spans: Vec::new(),
             bouncing: Vec::new(),
             contacts: Vec::new(),
             impulses: Vec::new(),
@@ -151,6 +198,7 @@ impl TimeStepping {
             softener: Softener::default(),
             local_starts: Vec::new(),
             local_columns: Vec::new(),
+            begun: Vec::new(),
             trace: None,
         }
     }
@@ -186,6 +234,7 @@ impl TimeStepping {
         }
         self.seen = None;
         self.params.validate()?;
+        self.detect.doubt();
         if known {
             for k in 0..world.changes().len() {
                 if let Change::Moved(body) = world.changes()[k] {
@@ -197,20 +246,33 @@ impl TimeStepping {
             }
         } else {
             self.detect.clear(&mut self.parts)?;
+            self.sites.clear();
             self.warm.clear();
+            if let Some(soft) = &mut self.soft {
+                soft.patches.clear();
+            }
             self.last_step = 0.0;
         }
-        for slot in 0..world.body_slots() as u32 {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if body.rest() == Rest::Asleep {
-                world.wake(id, world.time());
-            }
-        }
-        self.detect.run(world, &mut self.parts, &self.params, self.params.step())?;
+        self.wake_changed(world, known);
+        self.find_contacts(world)?;
         self.seen = Some(world.revision());
         self.reached = world.time();
         world.forget_changes();
         Ok(())
+    }
+
+    /// Finds the contacts within reach of the next step.
+    pub(super) fn find_contacts(&mut self, world: &World) -> Result<(), StepError> {
+        let horizon = Horizon::new(&self.params, self.params.step(), self.soft.is_some());
+        let seen = self.detect.run(world, &mut self.parts, &horizon)?;
+        match &mut self.soft {
+            Some(soft) => {
+                soft.patches.read(world, &mut self.detect.watched, 10.0 * self.params.margin);
+                Ok(())
+            }
+            None if self.sites.known && !seen.moved && !seen.renewed => Ok(()),
+            None => self.sites.read(world, &mut self.detect.watched, seen.renewed),
+        }
     }
 
     fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
@@ -224,7 +286,11 @@ impl TimeStepping {
             let end = if k < count { start + duration * (k / count) } else { target };
             let mut cuts = 0;
             while world.time() < end {
-                self.step(world, end, &mut cuts)?;
+                if self.soft.is_some() {
+                    self.soft_step(world, end)?;
+                } else {
+                    self.step(world, end, &mut cuts)?;
+                }
             }
         }
         Ok(())
@@ -234,6 +300,7 @@ impl TimeStepping {
     fn step(&mut self, world: &mut World, end: f64, cuts: &mut u32) -> Result<(), StepError> {
         let time = world.time();
         self.report.solver.steps += 1;
+        self.wake_disturbed(world, end - time);
         self.trace(Stage::Read);
         self.read_bodies(world);
         self.trace(Stage::Impacts);
@@ -243,7 +310,7 @@ impl TimeStepping {
         let mut h = whole;
         let may_cut = *cuts < self.params.max_cuts;
         self.bouncing.clear();
-        for site in &self.detect.sites {
+        for site in &self.sites.all {
             // Bounces of the next step too: what flies there is left alone.
             let date = self.time_of_bounce(site, 2.0 * whole).filter(|_| may_cut);
             self.bouncing.push(date.is_some());
@@ -258,21 +325,22 @@ impl TimeStepping {
         self.solve_contacts(world, next - time, may_cut)?;
         self.quarantine(world)?;
         self.trace(Stage::Move);
-        self.launch(world).map_err(world_error)?;
+        self.launch(world).map_err(errors::of_world)?;
         self.fire_timers(world, next);
-        world.set_time_by(self.parts.executor.as_ref(), next).map_err(world_error)?;
+        world.set_time_by(self.parts.executor.as_ref(), next).map_err(errors::of_world)?;
         self.trace(Stage::Detect);
-        self.detect.run(world, &mut self.parts, &self.params, self.params.step())?;
+        self.find_contacts(world)?;
         self.correct(world)?;
-        let deepest = self.detect.sites.iter().map(|s| -s.gap).fold(0.0, f64::max);
+        let deepest = self.sites.all.iter().map(|s| -s.gap).fold(0.0, f64::max);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
         self.notice(world);
+        self.settle(world)?;
         self.report.events += 1;
         self.control(world)
     }
 
     /// Controllers that were due within the step act at its end; what they change is noticed.
-    fn control(&mut self, world: &mut World) -> Result<(), StepError> {
+    pub(super) fn control(&mut self, world: &mut World) -> Result<(), StepError> {
         let time = world.time();
         self.reached = time;
         let due: Vec<ControllerId> =
@@ -293,8 +361,9 @@ impl TimeStepping {
                 continue;
             }
             if let Some((id, _)) = world.body_in_slot(slot as u32) {
-                world.quarantine(id, world.time()).map_err(world_error)?;
+                world.quarantine(id, world.time()).map_err(errors::of_world)?;
                 self.report.quarantined += 1;
+                self.detect.doubt_pairs();
                 (self.flyers[slot].pushed, self.flyers[slot].struck) = (false, false);
                 self.flyers[slot].acceleration = DVec3::ZERO;
                 self.pool[slot].inverse_mass = 0.0;
@@ -303,20 +372,13 @@ impl TimeStepping {
         Ok(())
     }
 
-    fn fire_timers(&mut self, world: &mut World, until: f64) {
+    pub(super) fn fire_timers(&mut self, world: &mut World, until: f64) {
         loop {
             let due = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
             let Some((date, id)) = due.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))) else { return };
             world.fire_timer(id, date);
             self.report.events += 1;
         }
-    }
-}
-
-fn world_error(error: WorldError) -> StepError {
-    match error {
-        WorldError::Body { body, source } => StepError::Body { body, source },
-        _ => StepError::Parameter { what: "state of the world", value: f64::NAN },
     }
 }
 
@@ -330,10 +392,7 @@ impl Stepper for TimeStepping {
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
-        let target = world.time() + duration;
-        if !(duration >= 0.0 && target.is_finite()) {
-            return Err(StepError::Duration { value: duration });
-        }
+        let target = errors::target(world.time(), duration)?;
         self.report = StepReport::default();
         self.advances += 1;
         world.clear_events();

@@ -8,11 +8,11 @@
 
 use collision_broadphase::CoherentHash;
 use collision_narrowphase::default_chain;
-use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone};
+use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
 use lcp_lemke::Driver;
 use sim_math::glam::{DQuat, DVec3};
-use sim_steppers::{TimeParts, TimeStepping, TimeSteppingParams};
-use sim_traits::{BodyId, ContactSolver, Cuboid, HalfSpace, Serial, Shape, Sphere};
+use sim_steppers::{ContactMethod, TimeParts, TimeStepping, TimeSteppingParams};
+use sim_traits::{BodyId, ContactSolver, Cuboid, Executor, HalfSpace, Serial, Shape, Sphere};
 use sim_world::{Body, BodyBuilder, World};
 
 pub const G: f64 = 9.81;
@@ -26,7 +26,7 @@ pub fn timed(
     let parts = TimeParts {
         broad_phase: Box::new(CoherentHash::default()),
         narrow_phase: Box::new(default_chain()),
-        contact_solver: Box::new(law),
+        contacts: ContactMethod::law(law),
         executor: Box::new(Serial),
     };
     TimeStepping::with(parts, params)
@@ -34,6 +34,27 @@ pub fn timed(
 
 pub fn cone(change: impl FnOnce(&mut TimeSteppingParams)) -> TimeStepping {
     timed(ConeNewton::default(), change)
+}
+
+/// Soft contacts.
+pub fn soft(change: impl FnOnce(&mut TimeSteppingParams)) -> TimeStepping {
+    soft_on(Serial, change)
+}
+
+/// Soft contacts with threads.
+pub fn soft_on(
+    executor: impl Executor + 'static,
+    change: impl FnOnce(&mut TimeSteppingParams),
+) -> TimeStepping {
+    let mut params = TimeSteppingParams::soft();
+    change(&mut params);
+    let parts = TimeParts {
+        broad_phase: Box::new(CoherentHash::default()),
+        narrow_phase: Box::new(default_chain()),
+        contacts: ContactMethod::Soft(SoftParams::default()),
+        executor: Box::new(executor),
+    };
+    TimeStepping::with(parts, params)
 }
 
 /// Every law, with steps of `dt` seconds.

@@ -362,6 +362,7 @@ impl BodyData {
             pull: self.pull,
             cluster: None,
             step_hint: self.step_hint,
+            arrived: f64::NAN,
             tag: self.tag,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })

@@ -8,7 +8,7 @@ use crate::{
     piece::Piece,
 };
 use rigid_impulse::{Body as RigidState, BodyError};
-use sim_math::spatial::Motion;
+use sim_math::{Pose, spatial::Motion};
 use sim_traits::{BodyId, Executor, Serial};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -37,6 +37,29 @@ impl World {
             self.account.flight(body, gravity, time);
             body.piece = Piece::ballistic(time, state, gravity + body.pull);
         }
+        Ok(())
+    }
+
+    /// Puts the free body of a slot where a step of time has brought it at `time` (s), which is not before the world's: pose of the centre of mass with
+    /// principal axes, and velocity, world axes. Its next piece begins there, under gravity and constant forces; its way from the world's time to there
+    /// is booked as a straight one. Other slots are left alone. For steppers.
+    ///
+    /// # Errors
+    /// A pose that cannot be, naming the body.
+    pub fn arrive(&mut self, slot: u32, time: f64, pose: Pose, velocity: Motion) -> Result<(), WorldError> {
+        let (gravity, from) = (self.gravity, self.time);
+        let Some((id, body)) = self.bodies.at_mut::<BodyId>(slot).filter(|(_, b)| b.is_free()) else {
+            return Ok(());
+        };
+        if body.piece.start() < from {
+            self.account.flight(body, gravity, from);
+        }
+        let before = body.now.pose().translation;
+        body.now.set_pose(pose).map_err(|source| WorldError::Body { body: id, source })?;
+        body.now.velocity = velocity;
+        self.account.carried(body, gravity, [before, pose.translation], time - from);
+        body.piece = Piece::ballistic_loosely(time, body.now, gravity + body.pull);
+        body.arrived = time;
         Ok(())
     }
 
@@ -118,6 +141,10 @@ impl World {
         self.time = time;
         let failed = AtomicU32::new(u32::MAX);
         self.bodies.for_each_mut(executor, &|slot, body| {
+            let here = [body.arrived, body.piece.start()].iter().all(|t| t.to_bits() == time.to_bits());
+            if here && body.now == *body.piece.state() {
+                return;
+            }
             if !body.piece.is_still() {
                 match body.piece.at(time) {
                     Ok(now) if now.pose().is_finite() && now.velocity.linear.is_finite() => body.now = now,

@@ -79,14 +79,6 @@ impl Lane for Four {
     const LANES: usize = 4;
 
     #[inline(always)]
-    fn lane(self, lane: usize) -> f64 {
-        let mut out = [0.0; 4];
-        // SAFETY: the array has four numbers.
-        unsafe { _mm256_storeu_pd(out.as_mut_ptr(), self.0) };
-        out[lane & 3]
-    }
-
-    #[inline(always)]
     fn splat(x: f64) -> Self {
         // SAFETY: the build has AVX.
         Self(unsafe { _mm256_set1_pd(x) })
@@ -136,16 +128,16 @@ impl Lane for Four {
     }
 
     #[inline(always)]
-    fn rows([a, b, c, d, e, f, g, h]: [Self; 8]) -> [Slot; 4] {
+    fn rows([a, b, c, d, e, f, g, h]: [Self; 8], mut write: impl FnMut(usize, Slot)) {
         let (left, right) = (transposed([a.0, b.0, c.0, d.0]), transposed([e.0, f.0, g.0, h.0]));
-        let mut out = [[0.0; 8]; 4];
         for k in 0..4 {
+            let mut row = Slot::default();
             // SAFETY: a slot has eight numbers.
             unsafe {
-                _mm256_storeu_pd(out[k].as_mut_ptr(), left[k].0);
-                _mm256_storeu_pd(out[k].as_mut_ptr().add(4), right[k].0);
+                _mm256_storeu_pd(row.as_mut_ptr(), left[k].0);
+                _mm256_storeu_pd(row.as_mut_ptr().add(4), right[k].0);
             }
+            write(k, row);
         }
-        out
     }
 }

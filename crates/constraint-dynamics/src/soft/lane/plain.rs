@@ -58,11 +58,6 @@ impl Lane for Four {
     const LANES: usize = 4;
 
     #[inline(always)]
-    fn lane(self, lane: usize) -> f64 {
-        self.0[lane & 3]
-    }
-
-    #[inline(always)]
     fn splat(x: f64) -> Self {
         Self([x; 4])
     }
@@ -102,13 +97,12 @@ impl Lane for Four {
     }
 
     #[inline(always)]
-    fn rows([a, b, c, d, e, f, g, h]: [Self; 8]) -> [Slot; 4] {
+    fn rows([a, b, c, d, e, f, g, h]: [Self; 8], mut write: impl FnMut(usize, Slot)) {
         let (left, right) = (transposed([a, b, c, d]), transposed([e, f, g, h]));
-        let row = |k: usize| {
+        for k in 0..4 {
             let (l, r) = (left[k].0, right[k].0);
-            [l[0], l[1], l[2], l[3], r[0], r[1], r[2], r[3]]
-        };
-        [row(0), row(1), row(2), row(3)]
+            write(k, Slot([l[0], l[1], l[2], l[3], r[0], r[1], r[2], r[3]]));
+        }
     }
 
     #[inline(always)]

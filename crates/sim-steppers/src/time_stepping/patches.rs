@@ -1,0 +1,168 @@
+//! The manifolds of the soft solver, kept from step to step.
+//!
+//! A manifold that was not found anew stays as the solver left it, impulses included. One that was found anew takes over the impulses of the points it
+//! has in common with the one before: those of the same features, else those at the same place.
+
+use super::watched::Watched;
+use constraint_dynamics::soft::{NormalOf, SoftManifold};
+use sim_math::glam::DVec3;
+use sim_traits::{FeatureId, Manifold, Shape};
+use sim_world::{Collider, World};
+
+/// Which contact a manifold is of: names to find it again by.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Origin {
+    pub(super) pieces: [u32; 2],
+    pub(super) features: [[FeatureId; 2]; Manifold::CAPACITY],
+}
+
+/// Manifolds in the order of pairs.
+#[derive(Debug, Default)]
+pub(super) struct Patches {
+    pub(super) manifolds: Vec<SoftManifold>,
+    pub(super) origins: Vec<Origin>,
+    spare: (Vec<SoftManifold>, Vec<Origin>),
+    fresh: (Vec<SoftManifold>, Vec<Origin>),
+}
+
+impl Patches {
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.manifolds.clear();
+        self.origins.clear();
+    }
+
+    /// Takes over what was found of the pairs. `radius`: points nearer than this are the same, m.
+    pub(super) fn read(&mut self, world: &World, watched: &mut [Watched], radius: f64) {
+        let same_places = {
+            let mut next = 0;
+            watched.iter().all(|pair| {
+                let [start, count] = pair.span;
+                let fits = count as usize == pair.count() && (count == 0 || start == next);
+                next += count;
+                fits
+            }) && next as usize == self.manifolds.len()
+        };
+        if same_places {
+            for pair in watched.iter_mut().filter(|p| p.found.fresh && p.span[1] > 0) {
+                self.renew(world, pair, radius);
+                let start = pair.span[0] as usize;
+                let count = self.fresh.0.len();
+                self.manifolds[start..start + count].copy_from_slice(&self.fresh.0);
+                self.origins[start..start + count].copy_from_slice(&self.fresh.1);
+            }
+            return;
+        }
+        self.spare.0.clear();
+        self.spare.1.clear();
+        for pair in watched {
+            let start = self.spare.0.len() as u32;
+            if pair.found.fresh {
+                self.renew(world, pair, radius);
+                self.spare.0.extend_from_slice(&self.fresh.0);
+                self.spare.1.extend_from_slice(&self.fresh.1);
+            } else {
+                let old = span(pair, self.manifolds.len());
+                self.spare.0.extend_from_slice(&self.manifolds[old.clone()]);
+                self.spare.1.extend_from_slice(&self.origins[old]);
+            }
+            pair.span = [start, self.spare.0.len() as u32 - start];
+        }
+        std::mem::swap(&mut self.manifolds, &mut self.spare.0);
+        std::mem::swap(&mut self.origins, &mut self.spare.1);
+    }
+
+    /// Manifolds of a pair that was looked at, with the impulses of those before.
+    fn renew(&mut self, world: &World, pair: &Watched, radius: f64) {
+        self.fresh.0.clear();
+        self.fresh.1.clear();
+        if pair.count() == 0 {
+            return;
+        }
+        let Some(([a, b], _)) = pair.sides(world) else { return };
+        let surface = world.surface_pair(a, b);
+        let (from_a, from_b) = (a.extent().body_from_shape, b.extent().body_from_shape);
+        let b_from_a = from_b * pair.found.a_from_b.inverse();
+        let radii = [a, b].map(|c| rounding(c.shape()));
+        let old = span(pair, self.manifolds.len());
+        for manifold in &pair.found.manifolds {
+            let (normal, of) = normal_of(world, pair, manifold, [a, b]);
+            let [friction, restitution] = [surface.friction, surface.restitution];
+            let mut made = SoftManifold::new(pair.bodies, normal, of, friction, restitution).rounded(radii);
+            let mut origin = Origin { pieces: manifold.pieces, ..Origin::default() };
+            let before = old.clone().find(|k| self.origins[*k].pieces == manifold.pieces);
+            let known = before.map(|k| (&self.manifolds[k], &self.origins[k]));
+            if let Some((m, _)) = known {
+                let (tangent, twist) = m.friction_impulse();
+                made.set_friction_impulse(tangent, twist);
+            }
+            for (k, point) in manifold.points().iter().enumerate() {
+                let on_a = from_a.transform_point(point.point_a + manifold.normal * radii[0]);
+                let on_b = b_from_a.transform_point(point.point_b - manifold.normal * radii[1]);
+                origin.features[k] = point.features;
+                let impulse = known.map_or(0.0, |(m, o)| inherited(m, o, point.features, on_a, radius));
+                made.push(on_a, on_b, impulse);
+            }
+            self.fresh.0.push(made);
+            self.fresh.1.push(origin);
+        }
+    }
+}
+
+impl Watched {
+    /// Number of manifolds that the soft solver has of the pair.
+    fn count(&self) -> usize {
+        if self.sensor.is_some() { 0 } else { self.found.manifolds.len() }
+    }
+}
+
+/// Radius of the ball that is rolled around a core, m.
+fn rounding(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Sphere(s) => s.radius(),
+        Shape::Capsule(c) => c.radius(),
+        _ => 0.0,
+    }
+}
+
+/// The normal of a manifold in the frame that it turns with: that of a side that is not rounded.
+fn normal_of(world: &World, pair: &Watched, manifold: &Manifold, sides: [&Collider; 2]) -> (DVec3, NormalOf) {
+    let [a, b] = sides;
+    let in_a = a.extent().body_from_shape.transform_vector(manifold.normal);
+    if rounding(a.shape()) == 0.0 {
+        (in_a, NormalOf::A)
+    } else if rounding(b.shape()) == 0.0 {
+        let in_b = pair.found.a_from_b.inverse_transform_vector(manifold.normal);
+        (b.extent().body_from_shape.transform_vector(in_b), NormalOf::B)
+    } else {
+        let pose = world.body_in_slot(pair.bodies[0]).map(|(_, body)| *body.state().pose());
+        (pose.unwrap_or_default().transform_vector(in_a), NormalOf::World)
+    }
+}
+
+fn span(pair: &Watched, all: usize) -> std::ops::Range<usize> {
+    let [start, count] = pair.span.map(|x| x as usize);
+    start.min(all)..(start + count).min(all)
+}
+
+/// Impulse of the point of an earlier manifold that is the same as this one, N·s.
+fn inherited(
+    before: &SoftManifold,
+    origin: &Origin,
+    features: [FeatureId; 2],
+    on_a: DVec3,
+    radius: f64,
+) -> f64 {
+    let mut nearest = (radius * radius, 0.0);
+    for ((point, named), &impulse) in before.points().zip(&origin.features).zip(before.impulses()) {
+        if *named == features {
+            return impulse;
+        }
+        let distance = (point[0] - on_a).length_squared();
+        if distance <= nearest.0 {
+            nearest = (distance, impulse);
+        }
+    }
+    nearest.1
+}

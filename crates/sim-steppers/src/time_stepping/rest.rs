@@ -1,0 +1,154 @@
+//! Piles at rest: the impulses of the step before are tried first, and kept where they hold everything still.
+//!
+//! # Reference
+//!
+//! Static equilibrium; Cline (2002), section 2.7, for what a solution is.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | p | impulses of the last step, each in its cone | N·s |
+//! | v | velocities before the step with the change by forces, `kick` | m/s, rad/s |
+//! | r | size of a body | m |
+//!
+//! # Formula
+//!
+//! ```text
+//! |v + M⁻¹ Jᵀ p| ≤ ε |kick|,  ε = 1e-6, turns times r:   v⁺ = 0 with p is a solution, but for a force of ε times the weight
+//! ```
+//!
+//! Contacts that carry load must touch, and what is not free must not move.
+//!
+//! # Cost
+//!
+//! Some thirty multiplications per contact; rows, Delassus operator and solver are not needed.
+//!
+//! # Numerics
+//!
+//! Bodies at rest keep their poses to the bit: a pile that has come to rest does not drift at all. What is not balanced is reported as imbalance.
+//!
+//! # Failure
+//!
+//! None: islands that do not pass are solved.
+//!
+//! # Tested by
+//!
+//! `a_stack_of_ten_stands_still`, `a_held_pile_falls_when_its_support_goes`
+
+use super::stepper::TimeStepping;
+use rigid_impulse::CollisionKind;
+use sim_math::{glam::DVec3, spatial::Motion};
+use sim_world::{Collision, World};
+
+/// Share of the weight that may be left unbalanced.
+const BALANCE: f64 = 1e-6;
+
+/// What is known of bodies in a try.
+#[derive(Debug, Default)]
+pub(super) struct Resting {
+    /// By body: velocity with the impulses of the step before.
+    trial: Vec<Motion>,
+    /// By body: has contacts.
+    in_contact: Vec<bool>,
+    /// By body: stays where it is.
+    pub(super) still: Vec<bool>,
+    /// By site of the present problem: its island stays where it is.
+    pub(super) held: Vec<bool>,
+}
+
+impl TimeStepping {
+    /// Finds the bodies that the impulses of the last step hold still; true if all bodies in contact are. The pool has the velocities with the change by
+    /// forces.
+    pub(super) fn try_rest(&mut self, h: f64) -> bool {
+        let (bodies, sites) = (self.pool.len(), &self.sites);
+        let resting = &mut self.resting;
+        resting.still.clear();
+        resting.still.resize(bodies, false);
+        if !sites.known || self.last_step <= 0.0 {
+            return false;
+        }
+        let scale = h / self.last_step;
+        resting.trial.clear();
+        resting.trial.extend(self.pool.iter().map(|body| body.velocity));
+        resting.in_contact.clear();
+        resting.in_contact.resize(bodies, false);
+        resting.still.fill(true);
+        for (site, &impulse) in sites.all.iter().zip(&sites.borne) {
+            let loaded = impulse != DVec3::ZERO;
+            let open = loaded && site.gap > self.params.slop;
+            for (side, k) in site.bodies.into_iter().enumerate() {
+                let body = &self.pool[k as usize];
+                resting.in_contact[k as usize] = true;
+                if body.is_movable() {
+                    if loaded {
+                        let p = if side == 0 { impulse * scale } else { -impulse * scale };
+                        let trial = &mut resting.trial[k as usize];
+                        trial.linear += p * body.inverse_mass;
+                        trial.angular += body.inverse_inertia * (site.point - body.center).cross(p);
+                    }
+                    resting.still[k as usize] &= !open;
+                } else if body.velocity != Motion::ZERO {
+                    // What a script moves carries others along.
+                    resting.still[site.bodies[1 - side] as usize] = false;
+                }
+            }
+        }
+        let mut all = true;
+        for k in 0..bodies {
+            let flyer = &self.flyers[k];
+            if !resting.in_contact[k] || !self.pool[k].is_movable() {
+                continue;
+            }
+            let (left, allowed) = (resting.trial[k], BALANCE * flyer.kick.linear.length());
+            let size = self.detect.trails.radius(k as u32);
+            let balanced = left.linear.length() <= allowed && left.angular.length() * size <= allowed;
+            resting.still[k] &= balanced && !flyer.driven;
+            all &= resting.still[k];
+        }
+        all
+    }
+
+    /// Bodies of the sites for which `held` is true stay where they are, and the impulses of the step before are entered once more.
+    pub(super) fn hold(&mut self, world: &mut World, h: f64, all: bool) {
+        let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
+        let time = world.time();
+        for (k, site) in self.sites.all.iter().enumerate() {
+            let asleep = site.bodies.iter().all(|slot| !self.pool[*slot as usize].is_movable());
+            if asleep || (!all && !self.resting.held[k]) {
+                continue;
+            }
+            for slot in site.bodies {
+                if self.pool[slot as usize].is_movable() {
+                    self.pool[slot as usize].velocity = Motion::ZERO;
+                    self.flyers[slot as usize].pushed = true;
+                }
+            }
+            self.sites.borne[k] *= scale;
+            let impulse = self.sites.borne[k];
+            if impulse == DVec3::ZERO {
+                continue;
+            }
+            for (slot, sign) in site.bodies.into_iter().zip([-1.0, 1.0]) {
+                if !self.pool[slot as usize].is_movable() {
+                    if let Some(kind) = world.body_in_slot(slot).map(|(_, body)| *body.kind()) {
+                        world.book_support(&kind, site.point, impulse * sign);
+                    }
+                }
+            }
+            let pair = &mut self.detect.watched[site.pair as usize];
+            let collision = Collision {
+                a: pair.names[0],
+                b: pair.names[1],
+                point: site.point,
+                normal: site.frame.z_axis,
+                impulse,
+                approach: 0.0,
+                separation: site.gap,
+                kind: CollisionKind::Lasting,
+            };
+            pair.exert(self.advances, &collision, time);
+            self.report.micro_collisions += 1;
+        }
+    }
+}

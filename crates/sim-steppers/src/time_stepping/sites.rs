@@ -1,0 +1,123 @@
+//! Contact points in world coordinates, for contact laws that solve rows.
+
+use super::watched::Watched;
+use constraint_dynamics::ContactKey;
+use sim_math::{
+    Pose,
+    glam::{DMat3, DVec3},
+    rotation::frame_from_normal,
+};
+use sim_traits::{ContactPoint, Manifold};
+use sim_world::{StepError, World};
+
+/// One contact point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Site {
+    pub(super) pair: u32,
+    pub(super) number: u32,
+    pub(super) bodies: [u32; 2],
+    /// World, m.
+    pub(super) point: DVec3,
+    /// Two tangents and the normal, world axes.
+    pub(super) frame: DMat3,
+    /// m; negative where the bodies overlap.
+    pub(super) gap: f64,
+    pub(super) friction: f64,
+    pub(super) restitution: f64,
+}
+
+/// All contact points of a step, in the order of pairs.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    pub(super) all: Vec<Site>,
+    /// Names of the sites for what is remembered of them.
+    pub(super) keys: Vec<ContactKey>,
+    /// Impulses of the last step, world axes, on A, N·s, if they are `known`: that is while no contact is found anew.
+    pub(super) borne: Vec<DVec3>,
+    pub(super) known: bool,
+    /// One of them bounces.
+    pub(super) bouncy: bool,
+}
+
+impl Sites {
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.keys.clear();
+        (self.known, self.bouncy) = (false, false);
+    }
+
+    /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now.
+    /// `renewed`: some were found anew.
+    pub(super) fn read(
+        &mut self,
+        world: &World,
+        watched: &mut [Watched],
+        renewed: bool,
+    ) -> Result<(), StepError> {
+        let known = self.known && !renewed;
+        self.clear();
+        for (index, pair) in watched.iter_mut().enumerate() {
+            if pair.found.manifolds.is_empty() || pair.sensor.is_some() {
+                continue;
+            }
+            let Some(([a, b], [body_a, body_b])) = pair.sides(world) else { continue };
+            let surface = world.surface_pair(a, b);
+            let world_from_a = *body_a.state().pose() * a.extent().body_from_shape;
+            // Where B's points have come in A's frame since they were found.
+            let moved = (!pair.found.fresh).then(|| {
+                let world_from_b = *body_b.state().pose() * b.extent().body_from_shape;
+                world_from_a.inverse_mul(&world_from_b) * pair.found.a_from_b.inverse()
+            });
+            pair.distance = f64::INFINITY;
+            let first = self.keys.len();
+            for manifold in &pair.found.manifolds {
+                let normal = world_from_a.transform_vector(manifold.normal);
+                let frame = frame_from_normal(normal.normalize_or_zero()).or_else(|source| {
+                    pair.name(world)
+                        .map_or(Ok(DMat3::IDENTITY), |pair| Err(StepError::Contact { pair, source }))
+                })?;
+                for point in manifold.points() {
+                    let (middle, gap) = present(manifold, point, moved.as_ref());
+                    pair.distance = pair.distance.min(gap);
+                    self.bouncy |= surface.restitution > 0.0;
+                    let mut key = ContactKey {
+                        pair: [pair.key.a.0, pair.key.b.0],
+                        pieces: manifold.pieces,
+                        features: point.features,
+                        copy: 0,
+                    };
+                    key.copy = self.keys[first..]
+                        .iter()
+                        .filter(|k| k.pieces == key.pieces && k.features == key.features)
+                        .count() as u32;
+                    self.keys.push(key);
+                    self.all.push(Site {
+                        pair: index as u32,
+                        number: self.all.len() as u32,
+                        bodies: pair.bodies,
+                        point: world_from_a.transform_point(middle),
+                        frame,
+                        gap,
+                        friction: surface.friction,
+                        restitution: surface.restitution,
+                    });
+                }
+            }
+        }
+        self.known = known && self.borne.len() == self.all.len();
+        Ok(())
+    }
+}
+
+/// Middle of the two points in A's frame, and their gap, m.
+fn present(manifold: &Manifold, point: &ContactPoint, moved: Option<&Pose>) -> (DVec3, f64) {
+    match moved {
+        None => (0.5 * (point.point_a + point.point_b), point.separation),
+        Some(moved) => {
+            let on_b = moved.transform_point(point.point_b);
+            (0.5 * (point.point_a + on_b), manifold.normal.dot(point.point_a - on_b))
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Sleeping: islands that lie still are left out of steps until something happens to them.
+//!
+//! # Reference
+//!
+//! Fontijne (2000), section 3.12, as under [`EventDriven`](crate::EventDriven).
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | anchor | pose since which a body has not moved farther than `motion` | - |
+//! | island | bodies connected by contacts, not through fixed or scripted ones | - |
+//!
+//! # Formula
+//!
+//! ```text
+//! moved = |x − x_anchor| + 2 r |Im(q q_anchor⁻¹)|:   above `motion` the anchor is set anew;   calm: not moved for `after` seconds
+//! asleep: all bodies of an island are calm, and no scripted body that touches it moves
+//! awake: a contact that closes within the step, g + h u < 0, or a touching script that moves; a push, a teleport, a force or a filter of one of them;
+//!        the loss of a contact by removal; another gravity
+//! ```
+//!
+//! All wake-ups go to the whole island, at the start of a step.
+//!
+//! # Cost
+//!
+//! O(bodies + pairs) per step, a few operations each; a sleeping island costs nothing else.
+//!
+//! # Numerics
+//!
+//! A body keeps its pose to the bit and loses its velocity, which the energy account books under `sleep`.
+//!
+//! # Failure
+//!
+//! [`StepError::Body`] for a state that is not finite.
+//!
+//! # Tested by
+//!
+//! `tests/time_sleeping.rs`
+
+use super::{stepper::TimeStepping, watched::Watched};
+use crate::errors::of_world;
+use constraint_dynamics::Islands;
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use sim_traits::{BodyId, ColliderId};
+use sim_world::{Body, Change, Rest, StepError, World};
+
+/// When bodies fall asleep under time stepping.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TimeSleepParams {
+    /// Time without motion after which a body is calm, s. Default 0.5.
+    pub after: f64,
+    /// What counts as no motion, m. Default 1e-3.
+    pub motion: f64,
+}
+
+impl Default for TimeSleepParams {
+    fn default() -> Self {
+        Self { after: 0.5, motion: 1e-3 }
+    }
+}
+
+/// Since when a body has been where it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Anchor {
+    pub(super) id: BodyId,
+    pub(super) pose: Pose,
+    pub(super) since: f64,
+}
+
+/// Anchors by body slot, and scratch.
+#[derive(Debug, Default)]
+pub(super) struct Sleep {
+    pub(super) anchors: Vec<Option<Anchor>>,
+    calm: Vec<bool>,
+    islands: Islands,
+    touching: Vec<u32>,
+    stack: Vec<u32>,
+}
+
+/// How far a point of a body of this radius has moved at most, m.
+fn moved(radius: f64, from: &Pose, to: &Pose) -> f64 {
+    let turn = to.rotation * from.rotation.conjugate();
+    let half = DVec3::new(turn.x, turn.y, turn.z).length();
+    let swing = if half > 0.0 { 2.0 * radius * half } else { 0.0 };
+    (to.translation - from.translation).length() + swing
+}
+
+fn is_asleep(world: &World, slot: u32) -> bool {
+    world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep)
+}
+
+fn is_free(world: &World, slot: u32) -> bool {
+    world.body_in_slot(slot).is_some_and(|(_, b)| b.is_free())
+}
+
+/// True if a script moves the body now.
+fn is_driven(world: &World, slot: u32) -> bool {
+    let moves = |b: &Body| !b.is_free() && !b.is_fixed() && b.velocity() != Motion::ZERO;
+    world.body_in_slot(slot).is_some_and(|(_, b)| moves(b))
+}
+
+impl TimeStepping {
+    /// At the end of a step: islands that are calm fall asleep.
+    pub(super) fn settle(&mut self, world: &mut World) -> Result<(), StepError> {
+        let Some(params) = self.params.sleep else { return Ok(()) };
+        let (time, count) = (world.time(), world.body_slots());
+        let sleep = &mut self.sleep;
+        sleep.anchors.resize(count, None);
+        sleep.calm.clear();
+        sleep.calm.resize(count, false);
+        let mut any = false;
+        for slot in 0..count as u32 {
+            let Some((id, body)) = world.body_in_slot(slot) else { continue };
+            if !body.is_free() || body.rest() != Rest::Awake {
+                continue;
+            }
+            let (radius, pose) = (self.detect.trails.radius(slot), body.state().pose());
+            let anchor = &mut sleep.anchors[slot as usize];
+            let keeps = anchor.is_some_and(|a| a.id == id && moved(radius, &a.pose, pose) <= params.motion);
+            if !keeps {
+                *anchor = Some(Anchor { id, pose: *pose, since: time });
+            }
+            let long = anchor.is_some_and(|a| time - a.since >= params.after);
+            // Forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
+            let pulled = world.gravity() + body.pull() != DVec3::ZERO;
+            let calm = long && pulled && !body.has_stateful_forces();
+            sleep.calm[slot as usize] = calm;
+            any |= calm;
+        }
+        if !any {
+            return Ok(());
+        }
+        sleep.touching.clear();
+        for (k, pair) in (0..).zip(&self.detect.watched) {
+            if pair.touching && pair.sensor.is_none() {
+                sleep.touching.push(k);
+                // What a script moves, or what sleeps already without its neighbour, is no place to lie.
+                for side in 0..2 {
+                    if is_driven(world, pair.bodies[side]) {
+                        sleep.calm[pair.bodies[1 - side] as usize] = false;
+                    }
+                }
+            }
+        }
+        let watched = &self.detect.watched;
+        let pairs = sleep.touching.iter().map(|k| watched[*k as usize].bodies);
+        sleep.islands.find(count, pairs, |slot| is_free(world, slot));
+        for island in 0..sleep.islands.len() {
+            let bodies = || {
+                let members = sleep.islands.contacts(island).iter();
+                let slots = members.flat_map(|m| watched[sleep.touching[*m as usize] as usize].bodies);
+                slots.filter(|slot| is_free(world, *slot))
+            };
+            let calm = |slot: u32| sleep.calm[slot as usize] || is_asleep(world, slot);
+            if bodies().all(calm) && bodies().any(|slot| !is_asleep(world, slot)) {
+                sleep.stack.extend(bodies());
+            }
+        }
+        let mut stack = std::mem::take(&mut sleep.stack);
+        stack.sort_unstable();
+        stack.dedup();
+        for slot in stack.drain(..) {
+            if let Some((id, body)) = world.body_in_slot(slot) {
+                if body.rest() == Rest::Awake {
+                    world.put_to_sleep(id, time).map_err(of_world)?;
+                    self.report.fell_asleep += 1;
+                }
+            }
+        }
+        self.sleep.stack = stack;
+        Ok(())
+    }
+
+    /// At the start of a step of `h` seconds: what is about to be touched wakes up.
+    pub(super) fn wake_disturbed(&mut self, world: &mut World, h: f64) {
+        if self.params.sleep.is_none() {
+            return;
+        }
+        for k in 0..self.detect.watched.len() {
+            let pair = &self.detect.watched[k];
+            let [a, b] = pair.bodies;
+            let (sleeper, other) = match (is_asleep(world, a), is_asleep(world, b)) {
+                (true, false) => (a, b),
+                (false, true) => (b, a),
+                _ => continue,
+            };
+            let active = is_driven(world, other) || is_free(world, other);
+            if pair.sensor.is_none() && active && closes(world, pair, h) {
+                self.wake_island(world, sleeper);
+            }
+        }
+    }
+
+    /// Wakes a body, if it sleeps, and all sleepers that hang together with it.
+    pub(super) fn wake_island(&mut self, world: &mut World, slot: u32) {
+        let mut stack = std::mem::take(&mut self.sleep.stack);
+        stack.clear();
+        stack.push(slot);
+        let mut first = 0;
+        // Breadth first; `stack[..first]` are done. Only sleepers are passed through, but for the body itself.
+        while first < stack.len() {
+            let body = stack[first];
+            first += 1;
+            for pair in self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
+                let other = match pair.bodies {
+                    [a, b] if a == body => b,
+                    [a, b] if b == body => a,
+                    _ => continue,
+                };
+                if is_asleep(world, other) && !stack.contains(&other) {
+                    stack.push(other);
+                }
+            }
+        }
+        // By slot, so that the order of the tables does not show.
+        stack.sort_unstable();
+        for slot in stack.drain(..) {
+            if let Some((id, _)) = world.body_in_slot(slot) {
+                self.report.woke_up += u32::from(world.wake(id, world.time()));
+                // Who was pushed is not calm, even if it has not moved yet.
+                if let Some(anchor) = self.sleep.anchors.get_mut(slot as usize) {
+                    *anchor = None;
+                }
+            }
+        }
+        self.sleep.stack = stack;
+    }
+
+    /// Wakes those whom a change by the user concerns; all, if nothing sleeps under this stepper.
+    pub(super) fn wake_changed(&mut self, world: &mut World, known: bool) {
+        if self.params.sleep.is_none() || !known {
+            for slot in 0..world.body_slots() as u32 {
+                if let Some((id, _)) = world.body_in_slot(slot) {
+                    self.report.woke_up += u32::from(world.wake(id, world.time()));
+                }
+            }
+            return;
+        }
+        for k in 0..world.changes().len() {
+            match world.changes()[k] {
+                Change::Added(body) | Change::Moved(body) | Change::Pushed(body) | Change::Filtered(body) => {
+                    self.wake_island(world, body.index());
+                }
+                Change::Removed(collider) => self.wake_neighbours(world, collider),
+                _ => {}
+            }
+        }
+    }
+
+    /// Wakes what touched a collider that is gone.
+    fn wake_neighbours(&mut self, world: &mut World, gone: ColliderId) {
+        for k in 0..self.detect.watched.len() {
+            let pair = &self.detect.watched[k];
+            if pair.touching && pair.sensor.is_none() && pair.names.contains(&gone) {
+                let [a, b] = pair.bodies;
+                self.wake_island(world, if pair.names[0] == gone { b } else { a });
+            }
+        }
+    }
+}
+
+/// True if a contact of the pair closes within a step of `h` seconds, or touches and is moved by a script.
+fn closes(world: &World, pair: &Watched, h: f64) -> bool {
+    let Some(([a, b], bodies)) = pair.sides(world) else { return false };
+    let pose = |k: usize, c: &sim_world::Collider| *bodies[k].state().pose() * c.extent().body_from_shape;
+    let (world_from_a, world_from_b) = (pose(0, a), pose(1, b));
+    let moved = world_from_a.inverse_mul(&world_from_b) * pair.found.a_from_b.inverse();
+    let pull = |body: &Body| {
+        if body.is_free() && body.rest() == Rest::Awake { world.gravity() + body.pull() } else { DVec3::ZERO }
+    };
+    let kick = (pull(bodies[0]) - pull(bodies[1])) * h;
+    let driven = pair.touching && pair.bodies.iter().any(|slot| is_driven(world, *slot));
+    let nears = |manifold: &sim_traits::Manifold| {
+        let n = world_from_a.transform_vector(manifold.normal);
+        manifold.points().iter().any(|point| {
+            let on_b = moved.transform_point(point.point_b);
+            let at = world_from_a.transform_point(0.5 * (point.point_a + on_b));
+            let gap = manifold.normal.dot(point.point_a - on_b);
+            let u = bodies[0].state().velocity_at(at) - bodies[1].state().velocity_at(at) + kick;
+            gap + h * n.dot(u) < 0.0
+        })
+    };
+    driven || pair.found.manifolds.iter().any(nears)
+}

@@ -1,0 +1,260 @@
+//! A step with soft contacts.
+//!
+//! # Reference
+//!
+//! [`constraint_dynamics::soft`]; Catto (2024), `Solver2D`.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | h | length of the step | s |
+//! | x, v | displacement over the step and velocity at its end, by the solver | m, rad; m/s, rad/s |
+//!
+//! # Formula
+//!
+//! ```text
+//! read bodies   forces → a   solver: substeps of h → x, v, impulses   pushed: pose moved by x; others: their parabola   detect
+//! work of contact = impulse of the step · (u₀ + u₁)/2
+//! ```
+//!
+//! # Cost
+//!
+//! The solver, and some hundred operations per body and pair; manifolds of a pile at rest are not found anew. No allocation once warmed up.
+//!
+//! # Numerics
+//!
+//! Bodies that no contact pushes fly exactly; bodies in contact turn without gyroscopic torque. The work of contacts that change within a step is of
+//! first order in h: what it misses is in the remainder of the account.
+//!
+//! # Failure
+//!
+//! [`StepError::Body`] for numbers that are not finite; a body whose velocity stops being finite is frozen.
+//!
+//! # Tested by
+//!
+//! `tests/time_soft.rs`
+
+use super::{
+    patches::Patches,
+    stepper::{Stage, TimeStepping},
+};
+use crate::errors::of_world;
+use constraint_dynamics::{
+    soft::{SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver},
+    stabilize::moved,
+};
+use rigid_impulse::{BodyError, BodyKind, CollisionKind};
+use sim_math::{
+    Pose, Sym3,
+    glam::{DMat3, DVec3},
+    spatial::Motion,
+};
+use sim_world::{Body, Collision, ContactWork, Event, EventKind, Listing, Rest, StepError, World};
+
+/// What the soft solver keeps from step to step.
+#[derive(Debug, Default)]
+pub(super) struct SoftContacts {
+    pub(super) solver: SoftSolver,
+    bodies: SoftBodies,
+    pub(super) patches: Patches,
+}
+
+impl SoftContacts {
+    pub(super) fn new(params: SoftParams) -> Self {
+        Self { solver: SoftSolver::new(params), ..Self::default() }
+    }
+}
+
+impl TimeStepping {
+    /// One step that ends at `end`, with soft contacts.
+    pub(super) fn soft_step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+        let h = end - world.time();
+        self.report.solver.steps += 1;
+        self.wake_disturbed(world, h);
+        self.trace(Stage::Read);
+        self.read_flyers(world);
+        self.trace(Stage::Forces);
+        self.kicks(world, h)?;
+        self.trace(Stage::Solve);
+        self.solve_softly(world, h)?;
+        self.book_patches(world, h);
+        self.trace(Stage::Move);
+        self.carry(world, end)?;
+        self.fire_timers(world, end);
+        world.set_time_by(self.parts.executor.as_ref(), end).map_err(of_world)?;
+        self.trace(Stage::Detect);
+        self.find_contacts(world)?;
+        self.notice(world);
+        self.settle(world)?;
+        self.report.events += 1;
+        self.control(world)
+    }
+
+    fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
+        let Some(soft) = &mut self.soft else { return Ok(()) };
+        soft.bodies.clear();
+        let rate = 1.0 / h;
+        for (slot, flyer) in (0..).zip(&self.flyers) {
+            soft.bodies.push(&match world.body_in_slot(slot) {
+                Some((_, body)) => soft_body(body, flyer.kick * rate),
+                None => NOBODY,
+            });
+        }
+        let report = soft.solver.step(&mut soft.bodies, &mut soft.patches.manifolds, h);
+        if let Err(error) = report {
+            return Err(soft_error(world, &soft.patches.manifolds, error));
+        }
+        self.report.solver.islands += 1;
+        let patches = soft.patches.manifolds.len() as u64;
+        self.report.solver.largest = self.report.solver.largest.max(patches);
+        self.report.solver.iterations += u64::from(soft.solver.params.substeps);
+        Ok(())
+    }
+
+    /// Enters what the contacts did in the account, the list of events and the contacts of their pairs.
+    fn book_patches(&mut self, world: &mut World, h: f64) {
+        let Some(soft) = &self.soft else { return };
+        let fast = self.params.restitution_threshold;
+        let (mut work, mut deepest) = (ContactWork::default(), 0.0_f64);
+        let time = world.time();
+        for pair in &mut self.detect.watched {
+            let [start, count] = pair.span.map(|k| k as usize);
+            if count == 0 {
+                continue;
+            }
+            let [a, b] = pair.bodies;
+            if !soft.bodies.is_movable(a as usize) && !soft.bodies.is_movable(b as usize) {
+                // Both sleep, or lie on what does not move.
+                continue;
+            }
+            pair.distance = f64::INFINITY;
+            for patch in &soft.patches.manifolds[start..start + count] {
+                pair.distance = patch.gaps().iter().fold(pair.distance, |least, gap| least.min(*gap));
+                let outcome = patch.outcome();
+                if outcome.impulse == DVec3::ZERO {
+                    continue;
+                }
+                self.flyers[a as usize].pushed = true;
+                self.flyers[b as usize].pushed = true;
+                let pull = self.flyers[a as usize].acceleration - self.flyers[b as usize].acceleration;
+                let ordinary = outcome.approach > fast + 2.0 * h * pull.length();
+                let kind = if ordinary { CollisionKind::Ordinary } else { CollisionKind::Lasting };
+                *(if ordinary { &mut work.impact } else { &mut work.micro }) += outcome.normal_work;
+                work.friction += outcome.friction_work;
+                let point = soft.bodies.center(a as usize) + outcome.arm;
+                for (slot, impulse) in [(a, -outcome.impulse), (b, outcome.impulse)] {
+                    if soft.bodies.is_movable(slot as usize) {
+                        continue;
+                    }
+                    let Some((_, body)) = world.body_in_slot(slot) else { continue };
+                    let (kind, velocity) = (*body.kind(), body.state().velocity_at(point));
+                    if kind == BodyKind::Scripted {
+                        work.scripted += impulse.dot(velocity);
+                    }
+                    world.book_support(&kind, point, impulse);
+                }
+                let collision = Collision {
+                    a: pair.names[0],
+                    b: pair.names[1],
+                    point,
+                    normal: outcome.normal,
+                    impulse: outcome.impulse,
+                    approach: outcome.approach,
+                    separation: pair.distance,
+                    kind,
+                };
+                pair.exert(self.advances, &collision, time);
+                *(if ordinary { &mut self.report.collisions } else { &mut self.report.micro_collisions }) +=
+                    1;
+                if !pair.touching {
+                    pair.touching = true;
+                    world.list(Event { time, kind: pair.notice(true) });
+                }
+                if ordinary || world.listing == Listing::All {
+                    world.list(Event { time, kind: EventKind::Collision(collision) });
+                }
+            }
+            deepest = deepest.max(-pair.distance);
+        }
+        world.book_contact_work(&work);
+        self.report.solver.deepest = self.report.solver.deepest.max(deepest);
+        let mut imbalance = 0.0_f64;
+        for (k, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            if soft.bodies.is_movable(k) {
+                let change = soft.bodies.velocity(k).linear - flyer.start.linear;
+                imbalance = imbalance.max(change.length_squared());
+            }
+        }
+        self.report.solver.imbalance = imbalance.sqrt() / h;
+        self.book_forces(world, h, |slot| soft.bodies.velocity(slot));
+    }
+
+    /// Moves the bodies that contacts or forces pushed; others fly on.
+    fn carry(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+        let time = world.time();
+        for slot in 0..self.flyers.len() as u32 {
+            let Some((id, body)) = world.body_in_slot(slot) else { continue };
+            let Some(soft) = &self.soft else { return Ok(()) };
+            if !body.is_free() || !soft.bodies.is_movable(slot as usize) {
+                continue;
+            }
+            let (x, v) = (soft.bodies.displacement(slot as usize), soft.bodies.velocity(slot as usize));
+            let finite = |m: Motion| m.to_array().iter().all(|x| x.is_finite());
+            if !(finite(x) && finite(v)) {
+                world.quarantine(id, time).map_err(of_world)?;
+                self.report.quarantined += 1;
+                self.detect.doubt_pairs();
+            } else if self.flyers[slot as usize].pushed {
+                let pose = moved(body.state().pose(), x);
+                world.arrive(slot, end, pose, v).map_err(of_world)?;
+            } else if !self.flies_on(body, slot) {
+                let state = *body.state();
+                world.relaunch(id, time, state).map_err(of_world)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An empty slot.
+const NOBODY: SoftBody = SoftBody {
+    inv_mass: 0.0,
+    inv_inertia: Sym3::ZERO,
+    pose: Pose::IDENTITY,
+    velocity: Motion::ZERO,
+    acceleration: Motion::ZERO,
+};
+
+/// A body as the solver sees it.
+fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
+    let state = body.state();
+    let (inv_mass, inv_inertia) = match state.kind() {
+        BodyKind::Free(mass) if body.rest() == Rest::Awake => {
+            let [x, y, z] = DMat3::from_quat(state.pose().rotation).to_cols_array_2d().map(DVec3::from);
+            let inverse = 1.0 / mass.moments();
+            let diagonal = x * x * inverse.x + y * y * inverse.y + z * z * inverse.z;
+            let turned = |v: DVec3| DVec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
+            let rest = turned(x) * inverse.x + turned(y) * inverse.y + turned(z) * inverse.z;
+            (1.0 / mass.mass(), Sym3::new(diagonal.x, diagonal.y, diagonal.z, rest.x, rest.y, rest.z))
+        }
+        BodyKind::Free(_) | BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
+    };
+    SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity: state.velocity, acceleration }
+}
+
+/// The stepper's error for what the solver refuses.
+fn soft_error(world: &World, patches: &[SoftManifold], error: SoftError) -> StepError {
+    let named = |slot: u32, what: &'static str| match world.body_in_slot(slot) {
+        Some((body, _)) => StepError::Body { body, source: BodyError::NonFinite { what, value: f64::NAN } },
+        None => StepError::Parameter { what, value: f64::NAN },
+    };
+    match error {
+        SoftError::Parameter { what, value } => StepError::Parameter { what, value },
+        SoftError::Body { body, what } => named(body as u32, what),
+        SoftError::Manifold { manifold, what } => {
+            named(patches.get(manifold).map_or(u32::MAX, |m| m.bodies()[0]), what)
+        }
+        _ => StepError::Parameter { what: "bodies of a contact", value: f64::NAN },
+    }
+}

@@ -1,0 +1,134 @@
+//! How far bodies have come, so that what was found of them is found again only when it may have changed.
+//!
+//! # Reference
+//!
+//! Path length as a bound of displacement: the triangle inequality.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | path | sum over all steps of the largest distance that a point of the body moved | m |
+//! | reach | largest distance that a point of the body can move in the next step, without contact | m |
+//! | radius | largest distance of a point of the body from its centre of mass | m |
+//!
+//! # Formula
+//!
+//! ```text
+//! path += |Δx| + 2 r |Im(q q₀⁻¹)|,    reach = h (|v| + r |ω| + h |a|)
+//! ```
+//!
+//! # Cost
+//!
+//! Some thirty operations per body and step.
+//!
+//! # Numerics
+//!
+//! A body that keeps its pose to the bit adds nothing. The path of a half-space that turns is infinite, and so is what it spoils.
+//!
+//! # Failure
+//!
+//! None: a path that is not finite keeps nothing.
+//!
+//! # Tested by
+//!
+//! `recycled_contacts_are_those_found_anew` in `tests/time_recycling.rs`
+
+use sim_math::{Pose, glam::DVec3};
+use sim_traits::BodyId;
+use sim_world::{Body, World};
+
+/// One body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Trail {
+    pub(super) id: BodyId,
+    pub(super) pose: Pose,
+    pub(super) path: f64,
+    pub(super) reach: f64,
+    pub(super) radius: f64,
+}
+
+/// By body slot.
+#[derive(Debug, Default)]
+pub(super) struct Trails {
+    pub(super) all: Vec<Option<Trail>>,
+}
+
+/// Radius times turn, where a half-space that does not turn has an infinite radius.
+fn swing(radius: f64, turn: f64) -> f64 {
+    if turn > 0.0 { radius * turn } else { 0.0 }
+}
+
+impl Trails {
+    /// Forgets all bodies.
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+    }
+
+    /// Takes notice of where the bodies are now, before a step of `h` seconds; true if any has moved.
+    pub(super) fn follow(&mut self, world: &World, h: f64) -> bool {
+        let mut any = false;
+        self.all.resize(world.body_slots(), None);
+        for (slot, known) in (0..).zip(&mut self.all) {
+            let Some((id, body)) = world.body_in_slot(slot) else {
+                *known = None;
+                continue;
+            };
+            let pose = *body.state().pose();
+            match known.as_mut().filter(|t| t.id == id) {
+                Some(trail) => {
+                    if trail.pose != pose {
+                        any = true;
+                        let turn = pose.rotation * trail.pose.rotation.conjugate();
+                        let turned = 2.0 * DVec3::new(turn.x, turn.y, turn.z).length();
+                        trail.path += (pose.translation - trail.pose.translation).length()
+                            + swing(trail.radius, turned);
+                        trail.pose = pose;
+                    }
+                    trail.reach = reach(world, body, trail.radius, h);
+                }
+                None => {
+                    any = true;
+                    let extents = body.colliders().iter().filter_map(|c| world.collider(*c).ok());
+                    let radius = extents.map(|c| c.extent().radius).fold(0.0, f64::max);
+                    *known =
+                        Some(Trail { id, pose, path: 0.0, reach: reach(world, body, radius, h), radius });
+                }
+            }
+        }
+        any
+    }
+
+    fn get(&self, slot: u32) -> Option<&Trail> {
+        self.all.get(slot as usize)?.as_ref()
+    }
+
+    /// Path of a body, m; infinite if there is none.
+    pub(super) fn path(&self, slot: u32) -> f64 {
+        self.get(slot).map_or(f64::INFINITY, |t| t.path)
+    }
+
+    /// How far a body can move in the next step, m; infinite if there is none.
+    pub(super) fn reach(&self, slot: u32) -> f64 {
+        self.get(slot).map_or(f64::INFINITY, |t| t.reach)
+    }
+
+    /// Size of a body, m.
+    pub(super) fn radius(&self, slot: u32) -> f64 {
+        self.get(slot).map_or(f64::INFINITY, |t| t.radius)
+    }
+}
+
+fn reach(world: &World, body: &Body, radius: f64, h: f64) -> f64 {
+    if body.is_fixed() {
+        return 0.0;
+    }
+    let velocity = body.velocity();
+    let acceleration = if body.is_free() {
+        (world.gravity() + body.pull()).length()
+    } else {
+        body.piece().unsteady_acceleration()
+    };
+    h * (velocity.linear.length() + swing(radius, velocity.angular.length()) + h * acceleration)
+}
