@@ -96,7 +96,7 @@ impl Script for Late {
     }
 
     fn limits(&self) -> Limits {
-        Limits { speed: 1.0, angular: 0.0, acceleration: 0.0 }
+        Limits { speed: 1.0, angular: 0.0, acceleration: 0.0, angular_acceleration: 0.0 }
     }
 }
 
