@@ -209,6 +209,17 @@ pub(crate) struct Account {
     open: Option<f64>,
     energy: EnergyAccount,
     momentum: MomentumAccount,
+    /// What the last one closed with.
+    closed: Option<Closed>,
+}
+
+/// Sums at the end of an account: those of the next one begin with them, if nothing has happened in between.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Closed {
+    revision: u64,
+    time: f64,
+    energy: f64,
+    momentum: Momentum,
 }
 
 impl Account {
@@ -315,8 +326,16 @@ impl World {
 
     /// Opens the account of an advance: for steppers.
     pub fn open_account(&mut self) {
-        let (energy, momentum) = (self.kinetic_energy(), self.whole_momentum());
+        let same = |c: &Closed| c.revision == self.revision && c.time.to_bits() == self.time().to_bits();
+        let (energy, momentum) = match self.account.closed.filter(same) {
+            Some(closed) => {
+                debug_assert_eq!(closed.energy.to_bits(), self.kinetic_energy().to_bits(), "a change unseen");
+                (closed.energy, closed.momentum)
+            }
+            None => (self.kinetic_energy(), self.whole_momentum()),
+        };
         self.account = Account {
+            closed: None,
             open: Some(self.time()),
             energy: EnergyAccount { start: energy, end: energy, ..EnergyAccount::default() },
             momentum: MomentumAccount { start: momentum, end: momentum, ..MomentumAccount::default() },
@@ -335,7 +354,9 @@ impl World {
         self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
         account.energy.end = self.kinetic_energy();
         account.momentum.end = self.whole_momentum();
-        self.account = Account::default();
+        let (energy, momentum) = (account.energy.end, account.momentum.end);
+        let closed = Closed { revision: self.revision, time, energy, momentum };
+        self.account = Account { closed: Some(closed), ..Account::default() };
         (account.energy, account.momentum)
     }
 
