@@ -222,8 +222,17 @@ pub(crate) struct Account {
     open: Option<f64>,
     energy: EnergyAccount,
     momentum: MomentumAccount,
-    /// What the bodies had when the last account was closed, with the revision and time of the world: most often the next one opens with it.
-    closed: Option<(u64, f64, f64, Momentum)>,
+    /// What the last one closed with.
+    closed: Option<Closed>,
+}
+
+/// Sums at the end of an account: those of the next one begin with them, if nothing has happened in between.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Closed {
+    revision: u64,
+    time: f64,
+    energy: f64,
+    momentum: Momentum,
 }
 
 impl Account {
@@ -355,13 +364,13 @@ impl World {
 
     /// Opens the account of an advance: for steppers.
     pub fn open_account(&mut self) {
-        let (energy, momentum) = match self.account.closed {
-            Some((revision, time, energy, momentum))
-                if (revision, time.to_bits()) == (self.revision, self.time.to_bits()) =>
-            {
-                (energy, momentum)
+        let same = |c: &Closed| c.revision == self.revision && c.time.to_bits() == self.time().to_bits();
+        let (energy, momentum) = match self.account.closed.filter(same) {
+            Some(closed) => {
+                debug_assert_eq!(closed.energy.to_bits(), self.motion().0.to_bits(), "a change unseen");
+                (closed.energy, closed.momentum)
             }
-            _ => self.motion(),
+            None => self.motion(),
         };
         self.account = Account {
             open: Some(self.time()),
@@ -381,9 +390,10 @@ impl World {
         let mut account = self.account;
         let (gravity, time) = (self.gravity(), self.time());
         self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
-        (account.energy.end, account.momentum.end) = self.motion();
-        let closed = Some((self.revision, self.time, account.energy.end, account.momentum.end));
-        self.account = Account { closed, ..Account::default() };
+        let (energy, momentum) = self.motion();
+        (account.energy.end, account.momentum.end) = (energy, momentum);
+        let closed = Closed { revision: self.revision, time, energy, momentum };
+        self.account = Account { closed: Some(closed), ..Account::default() };
         (account.energy, account.momentum)
     }
 
