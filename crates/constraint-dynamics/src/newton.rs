@@ -94,6 +94,8 @@ pub struct ConeNewton {
     p: Vec<DVec3>,
     best: Vec<DVec3>,
     best_w: Vec<f64>,
+    base: Vec<DVec3>,
+    gradient: Vec<f64>,
 }
 
 /// So few contacts are swept first, from any guess: that is quicker than a factorisation, and exact.
@@ -342,9 +344,9 @@ impl ConeNewton {
             let slope: f64;
             {
                 let mut step = std::mem::take(&mut self.step);
-                let gradient = step.clone();
+                self.gradient.clone_from(&step);
                 self.matrix.solve(&mut step);
-                slope = gradient.iter().zip(&step).map(|(g, s)| g * s).sum();
+                slope = self.gradient.iter().zip(&step).map(|(g, s)| g * s).sum();
                 self.step = step;
             }
             let mut share = 1.0;
@@ -448,7 +450,9 @@ impl ContactSolver for ConeNewton {
             // A penalty that moves impulses by no more than their own size.
             let mut penalty = (0.1 * scale / best).max(1e3).min(self.params.penalty);
             let mut limit = self.params.penalty;
-            let mut base = p.to_vec();
+            let mut base = std::mem::take(&mut self.base);
+            base.clear();
+            base.extend_from_slice(p);
             self.best_w.clone_from(&self.w);
             let mut poor = 0;
             for _ in 0..self.params.rounds {
@@ -472,6 +476,7 @@ impl ContactSolver for ConeNewton {
                 // A little better than asked for, if it is to be had: the next step then begins with an answer.
                 if best <= 0.1 * tolerance || (best <= enough && poor > 0) {
                     p.copy_from_slice(&self.best);
+                    self.base = base;
                     return Ok(ContactReport { iterations, certificate: problem.certificate(p) });
                 }
                 if poor > if best <= 100.0 * tolerance { 3 } else { 10 } {
@@ -483,6 +488,7 @@ impl ContactSolver for ConeNewton {
                 }
                 penalty = (10.0 * penalty).min(limit);
             }
+            self.base = base;
         }
         p.copy_from_slice(&self.best);
         match self.sweep(problem, p, self.params.tolerance, self.params.fallback) {

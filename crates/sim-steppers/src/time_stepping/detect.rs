@@ -158,6 +158,7 @@ impl Detect {
     }
 
     /// Puts boxes that were saved back into the broad phase, which is empty.
+    #[cfg(feature = "serde")]
     pub(super) fn put_back(&mut self, world: &World, parts: &mut TimeParts) -> Result<(), StepError> {
         for (slot, placed) in (0..).zip(&self.placed) {
             let Some(placed) = placed else { continue };

@@ -12,6 +12,7 @@ mod pendulum;
 mod rattleback;
 mod resting;
 mod slide_to_roll;
+mod steps_of_time;
 mod torque_free_top;
 mod trees;
 mod worlds;
@@ -37,6 +38,7 @@ pub const SCENES: &[Scene] = &[
     dominoes::SCENE,
     resting::SPIN,
     resting::WALL,
+    steps_of_time::SCENE,
 ];
 
 /// The scene of that name.
