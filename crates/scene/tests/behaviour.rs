@@ -423,10 +423,12 @@ fn mirtichs_scenes_share_one_parameter_set_relative_to_their_smallest_body() {
         ("part-feeder", 0.06),
     ];
     for (name, size) in sizes {
-        let params = setup(name).unwrap().choice.params;
+        let choice = setup(name).unwrap().choice;
+        let (params, time) = (choice.params, choice.time);
         assert!((params.envelope / (1e-3 * size) - 1.0).abs() < 1e-9, "{name}: {}", params.envelope);
         assert_eq!(params.micro.map(|m| m.envelope), Some(params.envelope), "{name}");
         assert_eq!(params.contact_handling, sim_steppers::ContactHandling::Improved, "{name}");
         assert_eq!(params.sleep.map(|s| s.after), Some(0.2), "{name}");
+        assert_eq!(time.sleep.map(|s| (s.after, s.motion)), Some((0.2, 2.0 * params.envelope)), "{name}");
     }
 }

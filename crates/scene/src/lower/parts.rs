@@ -15,7 +15,7 @@ use rigid_impulse::{
 };
 use sim_steppers::{
     ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Parts, SleepParams, TimeParts,
-    TimeStepping, TimeSteppingParams,
+    TimeSleepParams, TimeStepping, TimeSteppingParams,
 };
 use sim_traits::{BroadPhase, Chain, ImpactLaw, NarrowPhase, Serial};
 use sim_world::{Body, Stepper, World};
@@ -119,6 +119,12 @@ impl Choice {
         }
         params.validate().map_err(|e| at.error(e))?;
         let mut time = TimeSteppingParams::default();
+        if let Some(sleep) = params.sleep {
+            // The same stillness under both steppers.
+            let mut timed = TimeSleepParams::default();
+            (timed.after, timed.motion) = (sleep.after, sleep.motion * params.envelope);
+            time.sleep = Some(timed);
+        }
         if let Some(step) = spec.step {
             time.dt = at.positive("step", step)?;
         }
