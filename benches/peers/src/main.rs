@@ -3,18 +3,18 @@
 //! `cargo run --release` in this folder prints a table. Both sides take turns, and the fastest run of each slice of 256
 //! queries counts, which other work on the machine disturbs least.
 
-use collision_narrowphase::{Polyhedron, pairs::cuboid_cuboid::cuboid_cuboid_manifold, vclip::vclip};
+use collision_narrowphase::{Polyhedron, default_chain, pairs::cuboid_cuboid::cuboid_cuboid_manifold, vclip::vclip};
 use parry3d_f64::{
     math::Pose as ParryPose,
     query::{self, ContactManifold, PersistentQueryDispatcher},
-    shape::{ConvexPolyhedron, Cuboid as ParryCuboid},
+    shape::{ConvexPolyhedron, Cuboid as ParryCuboid, SharedShape},
 };
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
     testkit::SplitMix64,
 };
-use sim_traits::{Cuboid, PairCache};
+use sim_traits::{Cuboid, Cylinder, NarrowPhase, PairCache, Shape, Sphere};
 use std::{hint::black_box, ops::Range, time::Instant};
 
 const POSES: usize = 4096;
@@ -116,6 +116,7 @@ fn main() {
         }
     }
     boxes();
+    primitives();
 }
 
 /// What a parry distance is called differs between versions; the number does not.
@@ -156,4 +157,46 @@ fn boxes() {
     };
     let [(mine, points), (peer, peer_points)] = least([&mut ours, &mut theirs]);
     println!("\nbox-box manifold: ours {mine:.0} ns, parry {peer:.0} ns; points {points} {peer_points}");
+}
+
+/// Distances of simple shapes through the default narrow phase, on the coherent stream.
+fn primitives() {
+    let narrow = default_chain();
+    let poses = coherent();
+    // Parry's cylinders stand along y.
+    let upright = Pose::new(DVec3::ZERO, DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2));
+    let cuboid = (
+        Shape::from(Cuboid::new(DVec3::new(0.3, 0.5, 0.7)).expect("box")),
+        SharedShape::cuboid(0.3, 0.5, 0.7),
+        Pose::IDENTITY,
+    );
+    let cylinder =
+        (Shape::from(Cylinder::new(0.5, 0.7).expect("cylinder")), SharedShape::cylinder(0.7, 0.5), upright);
+    let ball = (Shape::from(Sphere::new(0.5).expect("ball")), SharedShape::ball(0.5), Pose::IDENTITY);
+    println!("\n| pair | default ns | parry ns | ratio | sums of distances |\n|---|---|---|---|---|");
+    for (name, a, b) in [
+        ("box, box", &cuboid, &cuboid),
+        ("box, cylinder", &cuboid, &cylinder),
+        ("cylinder, cylinder", &cylinder, &cylinder),
+        ("ball, cylinder", &ball, &cylinder),
+    ] {
+        let first = to_parry(&a.2);
+        let parry_poses: Vec<_> = poses.iter().map(|p| to_parry(&(*p * b.2))).collect();
+        let mut cache = PairCache::default();
+        let mut ours = |r: Range<usize>| {
+            let mut sum = 0.0;
+            for p in &poses[r] {
+                sum += narrow.separation(black_box(&a.0), &b.0, p, &mut cache).map_or(0.0, |s| s.distance);
+            }
+            sum
+        };
+        let mut theirs = |r: Range<usize>| {
+            parry_poses[r]
+                .iter()
+                .map(|p| query::distance(&first, black_box(&*a.1), p, &*b.1).map_or(0.0, f64::from_distance))
+                .sum()
+        };
+        let [(mine, sum), (peer, peer_sum)] = least([&mut ours, &mut theirs]);
+        println!("| {name} | {mine:.0} | {peer:.0} | {:.1} | {sum:.9} {peer_sum:.9} |", peer / mine);
+    }
 }

@@ -139,7 +139,7 @@ fn spheres_touch_solids_of_revolution_where_gjk_finds_it() {
         Frustum::cone(0.3, 0.5).unwrap().into(),
     ];
     let mut inside = 0;
-    for case in 0..soaked(20_000) {
+    for case in 0..soaked(3_000) {
         let ball: Shape = Sphere::new([0.2, 1e-3][random.below(2)]).unwrap().into();
         let solid = &shapes[random.below(4)];
         let mut place = random.vec3(0.9);
@@ -165,7 +165,7 @@ fn spheres_touch_solids_of_revolution_where_gjk_finds_it() {
         let mirrored = Analytic.separation(solid, &ball, &pose.inverse(), &mut PairCache::default()).unwrap();
         assert!((mirrored.distance - found.distance).abs() < 1e-12);
     }
-    assert!(inside > 1000, "{inside}");
+    assert!(inside > 100, "{inside}");
 }
 
 #[test]

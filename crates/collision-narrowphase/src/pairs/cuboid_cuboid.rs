@@ -58,6 +58,9 @@ const ROUNDING: f64 = 1e-15;
 /// Ties of a manifold: resting boxes keep their reference face.
 const STEADY: f64 = 1e-9;
 
+/// Gap of boxes that are near each other, of the size.
+const NEAR: f64 = 0.05;
+
 /// Largest gap along the fifteen axes; stops early once it is above `enough`. A later axis wins by more than `tie` of the size.
 #[inline]
 fn axes(ha: DVec3, hb: DVec3, frame: &Frame, enough: f64, tie: f64) -> Axes {
@@ -138,19 +141,45 @@ fn touching(ha: DVec3, hb: DVec3) -> f64 {
 /// Signed distance where the best axis or projections tell it.
 fn closed_form(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes) -> Option<Separation> {
     let touch = touching(ha, hb);
-    if found.gap > touch {
-        // Along an axis of a face the corner above the face is closest, if there is one; else two edges or a corner.
-        let boxes = Boxes { ha, hb, frame };
-        let closest = above_face(ha, hb, frame, found).or_else(|| boxes.separation());
-        if closest.is_some() {
-            return closest;
-        }
-    }
     // Of a box much smaller than the size, rounding may have picked an axis without witnesses.
-    penetration(ha, hb, frame, found).filter(|deepest| {
-        (deepest.point_a.abs() - ha).max_element() <= touch
-            && (frame.point_back(deepest.point_b).abs() - hb).max_element() <= touch
-    })
+    let witnessed = |s: &Separation| {
+        (s.point_a.abs() - ha).max_element() <= touch
+            && (frame.point_back(s.point_b).abs() - hb).max_element() <= touch
+    };
+    let clipped = || penetration(ha, hb, frame, found).filter(witnessed);
+    if found.gap <= touch {
+        return clipped();
+    }
+    // Along an axis of a face the corner above the face is closest, if there is one; else two edges or a corner.
+    if let Some(closest) = above_face(ha, hb, frame, found) {
+        return Some(closest);
+    }
+    if is_flush(frame, found.best)
+        && let Some(closest) = clipped()
+    {
+        return Some(closest);
+    }
+    // Near each other edges cross at small angles, where projections are slow.
+    if found.gap < NEAR * (ha.max_element() + hb.max_element())
+        && let all = axes(ha, hb, frame, f64::INFINITY, ROUNDING)
+        && let Best::Edges(i, j) = all.best
+        && let Some((closest, _)) = edge_contact(ha, hb, frame, &all, i, j)
+        && witnessed(&closest)
+    {
+        return Some(closest);
+    }
+    Boxes { ha, hb, frame }.separation().or_else(clipped)
+}
+
+/// True if a face of the other box is parallel to the one whose axis is best.
+fn is_flush(frame: &Frame, best: Best) -> bool {
+    let r = frame.rotation;
+    let along = match best {
+        Best::FaceA(i) => r.row(i),
+        Best::FaceB(j) => r.col(j),
+        Best::Edges(..) => return false,
+    };
+    along.abs().max_element() > 1.0 - 1e-12
 }
 
 /// By GJK and EPA.
