@@ -40,9 +40,10 @@
 //! `tests/sleeping.rs`
 
 use super::{look::Sides, pairs::ActivePair, stepper::EventDriven};
+pub(super) use crate::errors::of_world as named;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::BodyId;
-use sim_world::{Body, Rest, StepError, World, WorldError};
+use sim_world::{Body, Rest, StepError, World};
 
 /// When bodies fall asleep.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -225,13 +226,4 @@ fn moves_script(world: &World, pair: &ActivePair, time: f64) -> bool {
     sides.bodies.iter().any(|b| {
         !b.is_free() && !b.is_fixed() && b.piece().at(time).is_ok_and(|s| s.velocity != Motion::ZERO)
     })
-}
-
-/// The stepper's error for what a world refuses.
-pub(super) fn named(error: WorldError) -> StepError {
-    match error {
-        WorldError::Body { body, source } => StepError::Body { body, source },
-        // Bodies are looked up just before.
-        _ => StepError::Parameter { what: "body to sleep", value: f64::NAN },
-    }
 }
