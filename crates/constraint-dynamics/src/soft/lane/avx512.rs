@@ -3,6 +3,10 @@
     unsafe_code,
     reason = "vector instructions; the build has the feature, and the pointers are those of arrays of the right length"
 )]
+#![allow(
+    clippy::incompatible_msrv,
+    reason = "these instructions came with Rust 1.89; who builds for a processor that has them needs that"
+)]
 
 use super::{Lane, Slot};
 use std::arch::x86_64::{
