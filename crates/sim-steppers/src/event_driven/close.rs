@@ -109,7 +109,11 @@ pub(super) fn longest_horizon(
     parting: f64,
 ) -> f64 {
     let bend = swerve(sides, states, reference, 0.0);
-    (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
+    if parting > 0.0 {
+        (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
+    } else {
+        (2.0 * gap / bend).sqrt()
+    }
 }
 
 /// Bound on how much of the distance both together use up within `horizon` seconds. `normal` points from the second to the first.

@@ -125,8 +125,9 @@ impl ActivePair {
         if let Some((states, closing)) = states {
             let gap = distance.max(params.root_tolerance);
             let shortest = 2.0 * left;
+            let parting = if params.together() { (-closing).max(0.0) } else { 0.0 };
             for reference in 0..2 {
-                let longest = close::longest_horizon(sides, states, reference, gap, (-closing).max(0.0));
+                let longest = close::longest_horizon(sides, states, reference, gap, parting);
                 let mut horizon = longest.min(MAX_HORIZON);
                 for _ in 0..MAX_HORIZONS {
                     // Also false for NaN and for nothing to gain.
@@ -161,7 +162,8 @@ impl ActivePair {
         let gap = (2.05 * params.envelope() - self.distance).max(0.05 * params.envelope());
         let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
         let press = (b - a).dot(self.normal);
-        if closing * closing < 2.0 * press * gap { date } else { date.min(time + gap / -closing) }
+        let hops = params.together() && closing * closing < 2.0 * press * gap;
+        if hops { date } else { date.min(time + gap / -closing) }
     }
 
     /// Lower bound of the distance at a time (s), m.

@@ -14,7 +14,7 @@
 //! | a | acceleration of A relative to B; `a_n` its part that presses them together | m/s² |
 //! | g | larger of the accelerations of the two | m/s² |
 //! | e, μ | restitution and friction of the surfaces | - |
-//! | η | [`HOP`], share of the envelope that a resting body hops | - |
+//! | η | share of the envelope that a resting body hops: [`HOP`], or less by [`STEP`] | - |
 //! | p | sum of the impulses so far, contact axes | N·s |
 //!
 //! # Formula
@@ -64,6 +64,8 @@ use sim_world::{Collider, StepError};
 
 /// Height of a resting body's hops as a share of the envelope.
 const HOP: f64 = 1.0 / 16.0;
+/// Most of it as a share of the radius of the smaller body: with a large envelope, hops would shake a wall apart.
+const STEP: f64 = 5e-4;
 /// Share of the envelope below which a contact is lifted.
 pub(super) const LOW: f64 = 0.25;
 /// Share of the envelope below which a contact must part.
@@ -166,7 +168,8 @@ impl Touch {
         let envelope = params.envelope();
         let pull = frame.to_contact(pressing.acceleration);
         let press = -pull.z;
-        let hop = |acceleration: f64| (2.0 * HOP * acceleration.max(0.0) * envelope).sqrt();
+        let height = height(sides, params);
+        let hop = |acceleration: f64| (2.0 * height * acceleration.max(0.0)).sqrt();
         let unit = hop(pressing.pressure);
         let low = unit * (1.0 - site.separation.max(0.0) / (LOW * envelope));
         let mut touch = Self {
@@ -296,7 +299,13 @@ pub(super) fn cramped(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams
 
 /// Speed of a hop, m/s.
 fn hop(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
-    (2.0 * HOP * sides.pressure() * params.envelope()).sqrt()
+    (2.0 * height(sides, params) * sides.pressure()).sqrt()
+}
+
+/// Height of a hop, m.
+fn height(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
+    let [a, b] = sides.colliders.map(|c| c.extent().radius);
+    (HOP * params.envelope()).min(STEP * a.min(b))
 }
 
 /// Longest time (s) for which a pair that approaches inside the envelope can be left to fall: until it has the speed of a hop.
