@@ -45,6 +45,7 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod anchor;
 mod errors;
 pub mod event_driven;
 pub mod time_stepping;

@@ -1,9 +1,7 @@
 //! Timers and controllers as events at their exact times.
 
-use super::{
-    sleep::named,
-    stepper::{EventDriven, Item},
-};
+use super::stepper::{EventDriven, Item};
+use crate::errors::of_world;
 use sim_world::{ControllerId, StepError, TimerId, World, WorldError};
 
 /// Rank of the first controller among events of equal time: after all timers.
@@ -17,7 +15,7 @@ impl EventDriven {
         controller: ControllerId,
         time: f64,
     ) -> Result<(), StepError> {
-        world.set_time_by(self.parts.executor.as_ref(), time).map_err(named)?;
+        world.set_time_by(self.parts.executor.as_ref(), time).map_err(of_world)?;
         let result = world.run_controller(controller);
         self.sync_changes(world)?;
         world.forget_changes();

@@ -47,10 +47,10 @@
 use super::{
     look::{Look, Sides, look_from},
     respond::{Outcome, Site},
-    sleep::named,
     stepper::EventDriven,
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
+use crate::errors::of_world;
 use rigid_impulse::{Body as RigidState, CollisionKind};
 use sim_math::glam::DVec3;
 use sim_world::{Collision, Rest, StepError, World};
@@ -459,5 +459,5 @@ pub(super) fn relaunch(world: &mut World, slot: u32, time: f64, state: &RigidSta
         let source = rigid_impulse::BodyError::NonFinite { what: "velocity after impact", value };
         return Err(StepError::Body { body: id, source });
     }
-    world.relaunch(id, time, *state).map_err(named)
+    world.relaunch(id, time, *state).map_err(of_world)
 }

@@ -37,7 +37,7 @@ impl EventDriven {
             let (time, error) = match self.run(world, target) {
                 Ok(()) => match world.set_time_by(self.parts.executor.as_ref(), target) {
                     Ok(()) => return Ok(()),
-                    Err(error) => (target, super::sleep::named(error)),
+                    Err(error) => (target, crate::errors::of_world(error)),
                 },
                 Err(stopped) => stopped,
             };
@@ -46,7 +46,7 @@ impl EventDriven {
             self.report.quarantined += 1;
             // The others stay on their pieces; there may be more of the same kind.
             while let Err(error) = world.set_time_by(self.parts.executor.as_ref(), time) {
-                let error = super::sleep::named(error);
+                let error = crate::errors::of_world(error);
                 let Some(body) = culprit(world, &error, time) else { return Err((time, error)) };
                 world.quarantine(body, time).map_err(|_| (time, error))?;
                 self.report.quarantined += 1;

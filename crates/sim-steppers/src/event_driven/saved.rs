@@ -26,12 +26,12 @@ mod tables {
             boxes::Proxy,
             pairs::ActivePair,
             phase::Bearing,
-            sleep::Anchor,
             stepper::{EventDriven, Item},
             touch::ContactName,
         },
         SnapshotError, World,
     };
+    use crate::anchor::Anchor;
     use rigid_impulse::bounds::Travel;
     use serde::{Deserialize, Serialize};
     use sim_math::{Aabb, Pose, glam::DVec3};

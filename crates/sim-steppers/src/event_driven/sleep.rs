@@ -40,9 +40,8 @@
 //! `tests/sleeping.rs`
 
 use super::{look::Sides, pairs::ActivePair, stepper::EventDriven};
-pub(super) use crate::errors::of_world as named;
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_traits::BodyId;
+use crate::{anchor::Anchor, errors::of_world};
+use sim_math::spatial::Motion;
 use sim_world::{Body, Rest, StepError, World};
 
 /// When bodies fall asleep.
@@ -59,14 +58,6 @@ impl Default for SleepParams {
     fn default() -> Self {
         Self { after: 0.5, motion: 2.0 }
     }
-}
-
-/// Since when a body has been where it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Anchor {
-    pub(super) id: BodyId,
-    pub(super) pose: Pose,
-    pub(super) since: f64,
 }
 
 /// Anchors by body slot, and scratch.
@@ -88,16 +79,10 @@ fn root(parent: &mut [u32], mut k: u32) -> u32 {
     k
 }
 
-/// How far a point of the body has moved at most, m.
-fn moved(world: &World, body: &Body, from: &Pose, to: &Pose) -> f64 {
-    let radius = body
-        .colliders()
-        .iter()
-        .filter_map(|c| Some(world.collider(*c).ok()?.extent().spin_radius))
-        .fold(0.0, f64::max);
-    let turn = to.rotation * from.rotation.conjugate();
-    let half = DVec3::new(turn.x, turn.y, turn.z).length();
-    (to.translation - from.translation).length() + 2.0 * radius * half
+/// Largest distance of a point of the body from its centre, m.
+fn radius(world: &World, body: &Body) -> f64 {
+    let colliders = body.colliders().iter();
+    colliders.filter_map(|c| Some(world.collider(*c).ok()?.extent().spin_radius)).fold(0.0, f64::max)
 }
 
 impl EventDriven {
@@ -121,12 +106,8 @@ impl EventDriven {
             }
             let state = body.piece().at(time).map_err(|source| StepError::Body { body: id, source })?;
             let anchor = &mut sleep.anchors[slot as usize];
-            let keeps =
-                anchor.is_some_and(|a| a.id == id && moved(world, body, &a.pose, state.pose()) <= limit);
-            if !keeps {
-                *anchor = Some(Anchor { id, pose: *state.pose(), since: time });
-            }
-            let long = anchor.is_some_and(|a| time - a.since >= params.after);
+            let long =
+                Anchor::hold(anchor, id, state.pose(), radius(world, body), limit, time) >= params.after;
             // Forces that depend on the state need no touch to move a body again.
             let calm = long && body.piece().acceleration() > 0.0 && !body.has_stateful_forces();
             sleep.ready[slot as usize] = calm;
@@ -155,7 +136,7 @@ impl EventDriven {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
             let top = root(&mut self.sleep.parent, slot);
             if body.is_free() && body.rest() == Rest::Awake && self.sleep.ready[top as usize] {
-                world.put_to_sleep(id, time).map_err(named)?;
+                world.put_to_sleep(id, time).map_err(of_world)?;
                 self.report.fell_asleep += 1;
                 self.motion_changed(world, slot, None, time)?;
             }

@@ -54,9 +54,10 @@ use super::{
     params::EventDrivenParams,
     phase::{Phase, relaunch},
     respond::{Means, Outcome, respond},
-    sleep::{Sleep, named},
+    sleep::Sleep,
     touch::{cramped, leave},
 };
+use crate::errors::{self, of_world};
 use rigid_impulse::{CollisionKind, EventId, EventQueue};
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, Executor, ImpactLaw, Manifold, NarrowPhase};
@@ -210,7 +211,7 @@ impl EventDriven {
             }
             Item::Control(controller) => self.control(world, controller, time)?,
             Item::Pieces(cluster) => {
-                world.continue_cluster(cluster, time).map_err(named)?;
+                world.continue_cluster(cluster, time).map_err(of_world)?;
                 self.cluster_changed(world, cluster, None, time)?;
             }
             Item::Check(slot) => self.check(world, slot, time)?,
@@ -466,10 +467,7 @@ impl Stepper for EventDriven {
     }
 
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
-        let target = world.time() + duration;
-        if !(duration >= 0.0 && target.is_finite()) {
-            return Err(StepError::Duration { value: duration });
-        }
+        let target = errors::target(world.time(), duration)?;
         self.report = StepReport::default();
         self.advances += 1;
         world.clear_events();

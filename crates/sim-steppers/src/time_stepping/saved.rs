@@ -23,13 +23,12 @@ mod tables {
         super::{
             detect::Placed,
             patches::Origin,
-            sleep::Anchor,
             trails::Trail,
             watched::{Found, Watched},
         },
         SnapshotError, TimeStepping, World,
     };
-    use crate::time_stepping::ContactMethod;
+    use crate::{anchor::Anchor, time_stepping::ContactMethod};
     use constraint_dynamics::{ContactKey, Remembered, soft::SoftManifold};
     use serde::{Deserialize, Serialize};
     use sim_math::glam::DVec3;

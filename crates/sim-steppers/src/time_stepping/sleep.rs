@@ -39,10 +39,10 @@
 //! `tests/time_sleeping.rs`
 
 use super::{stepper::TimeStepping, watched::Watched};
-use crate::errors::of_world;
+use crate::{anchor::Anchor, errors::of_world};
 use constraint_dynamics::Islands;
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_traits::{BodyId, ColliderId};
+use sim_math::{glam::DVec3, spatial::Motion};
+use sim_traits::ColliderId;
 use sim_world::{Body, Change, Rest, StepError, World};
 
 /// When bodies fall asleep under time stepping.
@@ -61,15 +61,6 @@ impl Default for TimeSleepParams {
     }
 }
 
-/// Since when a body has been where it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Anchor {
-    pub(super) id: BodyId,
-    pub(super) pose: Pose,
-    pub(super) since: f64,
-}
-
 /// Anchors by body slot, and scratch.
 #[derive(Debug, Default)]
 pub(super) struct Sleep {
@@ -78,14 +69,6 @@ pub(super) struct Sleep {
     islands: Islands,
     touching: Vec<u32>,
     stack: Vec<u32>,
-}
-
-/// How far a point of a body of this radius has moved at most, m.
-fn moved(radius: f64, from: &Pose, to: &Pose) -> f64 {
-    let turn = to.rotation * from.rotation.conjugate();
-    let half = DVec3::new(turn.x, turn.y, turn.z).length();
-    let swing = if half > 0.0 { 2.0 * radius * half } else { 0.0 };
-    (to.translation - from.translation).length() + swing
 }
 
 fn is_asleep(world: &World, slot: u32) -> bool {
@@ -119,11 +102,7 @@ impl TimeStepping {
             }
             let (radius, pose) = (self.detect.trails.radius(slot), body.state().pose());
             let anchor = &mut sleep.anchors[slot as usize];
-            let keeps = anchor.is_some_and(|a| a.id == id && moved(radius, &a.pose, pose) <= params.motion);
-            if !keeps {
-                *anchor = Some(Anchor { id, pose: *pose, since: time });
-            }
-            let long = anchor.is_some_and(|a| time - a.since >= params.after);
+            let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
             // Forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
             let pulled = world.gravity() + body.pull() != DVec3::ZERO;
             let calm = long && pulled && !body.has_stateful_forces();
