@@ -3,7 +3,9 @@
 //! `cargo run --release` in this folder prints a table. Both sides take turns, and the fastest run of each slice of 256
 //! queries counts, which other work on the machine disturbs least.
 
-use collision_narrowphase::{Polyhedron, default_chain, pairs::cuboid_cuboid::cuboid_cuboid_manifold, vclip::vclip};
+use collision_narrowphase::{
+    Polyhedron, default_chain, pairs::cuboid_cuboid::cuboid_cuboid_manifold, vclip::vclip,
+};
 use parry3d_f64::{
     math::Pose as ParryPose,
     query::{self, ContactManifold, PersistentQueryDispatcher},
@@ -15,42 +17,13 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{Cuboid, Cylinder, NarrowPhase, PairCache, Shape, Sphere};
-use std::{hint::black_box, ops::Range, time::Instant};
+use std::{hint::black_box, ops::Range};
+use tumblestone_peers::least;
 
 const POSES: usize = 4096;
 
 /// Queries that are timed together.
 const SLICE: usize = 256;
-
-/// Rounds that a side runs before the other has its turn: after the first it has its caches back.
-const ROUNDS: usize = 4;
-
-/// Runs a slice of queries and adds up what they return.
-type Run<'a> = &'a mut dyn FnMut(Range<usize>) -> f64;
-
-/// Nanoseconds per query of both sides, and their sums. The sides take turns, and the fastest run of each slice
-/// counts, so that other work on the machine disturbs both alike and little.
-fn least(mut sides: [Run<'_>; 2]) -> [(f64, f64); 2] {
-    let mut best = [[f64::INFINITY; POSES / SLICE]; 2];
-    let mut sums = [0.0; 2];
-    let begin = Instant::now();
-    for turn in 0..100 {
-        for (side, run) in sides.iter_mut().enumerate() {
-            for _ in 0..ROUNDS {
-                sums[side] = 0.0;
-                for k in 0..POSES / SLICE {
-                    let start = Instant::now();
-                    sums[side] += run(k * SLICE..(k + 1) * SLICE);
-                    best[side][k] = best[side][k].min(start.elapsed().as_secs_f64());
-                }
-            }
-        }
-        if turn >= 2 && begin.elapsed().as_secs_f64() > 2.0 {
-            break;
-        }
-    }
-    [0, 1].map(|side| (best[side].iter().sum::<f64>() / POSES as f64 * 1e9, sums[side]))
-}
 
 fn hull(n: usize) -> Polyhedron {
     match n {
@@ -74,9 +47,7 @@ fn coherent() -> Vec<Pose> {
 
 fn random() -> Vec<Pose> {
     let mut random = SplitMix64(7);
-    (0..POSES)
-        .map(|_| Pose::new(random.range(2.05, 4.0) * random.unit_vec3(), random.unit_quat()))
-        .collect()
+    (0..POSES).map(|_| Pose::new(random.range(2.05, 4.0) * random.unit_vec3(), random.unit_quat())).collect()
 }
 
 fn to_parry(pose: &Pose) -> ParryPose {
@@ -85,7 +56,9 @@ fn to_parry(pose: &Pose) -> ParryPose {
 }
 
 fn main() {
-    println!("| vertices | poses | V-Clip ns | parry ns | ratio | sums of distances |\n|---|---|---|---|---|---|");
+    println!(
+        "| vertices | poses | V-Clip ns | parry ns | ratio | sums of distances |\n|---|---|---|---|---|---|"
+    );
     for n in [8, 20, 100, 500, 2000] {
         let ours = hull(n);
         let points: Vec<_> =
@@ -100,7 +73,8 @@ fn main() {
                     if name == "random" {
                         cache = PairCache::default();
                     }
-                    sum += vclip(black_box(&ours), &ours, pose, &mut cache).map_or(0.0, |c| c.separation.distance);
+                    sum += vclip(black_box(&ours), &ours, pose, &mut cache)
+                        .map_or(0.0, |c| c.separation.distance);
                 }
                 sum
             };
@@ -108,11 +82,17 @@ fn main() {
             let mut theirs_in = |r: Range<usize>| {
                 parry_poses[r]
                     .iter()
-                    .map(|p| query::distance(&identity, black_box(&theirs), p, &theirs).map_or(0.0, f64::from_distance))
+                    .map(|p| {
+                        query::distance(&identity, black_box(&theirs), p, &theirs)
+                            .map_or(0.0, f64::from_distance)
+                    })
                     .sum()
             };
-            let [(mine, sum), (peer, peer_sum)] = least([&mut ours_in, &mut theirs_in]);
-            println!("| {n} | {name} | {mine:.0} | {peer:.0} | {:.1} | {sum:.9} {peer_sum:.9} |", peer / mine);
+            let [(mine, sum), (peer, peer_sum)] = least(POSES, SLICE, [&mut ours_in, &mut theirs_in]);
+            println!(
+                "| {n} | {name} | {mine:.0} | {peer:.0} | {:.1} | {sum:.9} {peer_sum:.9} |",
+                peer / mine
+            );
         }
     }
     boxes();
@@ -131,15 +111,16 @@ impl FromDistance for f64 {
 }
 
 fn boxes() {
-    let pose = |k: usize| {
-        Pose::new(DVec3::new(0.1, 0.05, 0.999), DQuat::from_rotation_z(0.01 * k as f64))
-    };
+    let pose = |k: usize| Pose::new(DVec3::new(0.1, 0.05, 0.999), DQuat::from_rotation_z(0.01 * k as f64));
     let poses: Vec<Pose> = (0..POSES).map(pose).collect();
     let cube = Cuboid::new(DVec3::splat(0.5)).expect("cube");
     let mut ours = |r: Range<usize>| {
         poses[r]
             .iter()
-            .map(|p| cuboid_cuboid_manifold(black_box(&cube), &cube, p, 0.02).map_or(0.0, |m| m.points().len() as f64))
+            .map(|p| {
+                cuboid_cuboid_manifold(black_box(&cube), &cube, p, 0.02)
+                    .map_or(0.0, |m| m.points().len() as f64)
+            })
             .sum()
     };
     let parry_cube = ParryCuboid::new([0.5, 0.5, 0.5].into());
@@ -150,12 +131,19 @@ fn boxes() {
         let mut sum = 0.0;
         for p in &parry_poses[r] {
             let dispatcher = query::DefaultQueryDispatcher;
-            let _ = dispatcher.contact_manifolds(p, black_box(&parry_cube), &parry_cube, 0.02, &mut manifolds, &mut workspace);
+            let _ = dispatcher.contact_manifolds(
+                p,
+                black_box(&parry_cube),
+                &parry_cube,
+                0.02,
+                &mut manifolds,
+                &mut workspace,
+            );
             sum += manifolds.first().map_or(0.0, |m| m.points.len() as f64);
         }
         sum
     };
-    let [(mine, points), (peer, peer_points)] = least([&mut ours, &mut theirs]);
+    let [(mine, points), (peer, peer_points)] = least(POSES, SLICE, [&mut ours, &mut theirs]);
     println!("\nbox-box manifold: ours {mine:.0} ns, parry {peer:.0} ns; points {points} {peer_points}");
 }
 
@@ -196,7 +184,7 @@ fn primitives() {
                 .map(|p| query::distance(&first, black_box(&*a.1), p, &*b.1).map_or(0.0, f64::from_distance))
                 .sum()
         };
-        let [(mine, sum), (peer, peer_sum)] = least([&mut ours, &mut theirs]);
+        let [(mine, sum), (peer, peer_sum)] = least(POSES, SLICE, [&mut ours, &mut theirs]);
         println!("| {name} | {mine:.0} | {peer:.0} | {:.1} | {sum:.9} {peer_sum:.9} |", peer / mine);
     }
 }

@@ -15,41 +15,12 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{Capsule, Cuboid, NarrowPhase, PairCache, Ray, Serial, Shape, Sphere};
-use std::{hint::black_box, ops::Range, time::Instant};
+use std::{hint::black_box, ops::Range};
+use tumblestone_peers::least;
 
 const QUERIES: usize = 2048;
 /// Queries that are timed together.
 const SLICE: usize = 64;
-
-/// Rounds that a side runs before the other has its turn: after the first it has its caches back.
-const ROUNDS: usize = 4;
-
-/// Runs a slice of queries and adds up what they return.
-type Run<'a> = &'a mut dyn FnMut(Range<usize>) -> f64;
-
-/// Nanoseconds per query of both sides, and their sums. The sides take turns, and the fastest run of each slice
-/// counts, so that other work on the machine disturbs both alike and little.
-fn least(mut sides: [Run<'_>; 2]) -> [(f64, f64); 2] {
-    let mut best = [[f64::INFINITY; QUERIES / SLICE]; 2];
-    let mut sums = [0.0; 2];
-    let begin = Instant::now();
-    for turn in 0..100 {
-        for (side, run) in sides.iter_mut().enumerate() {
-            for _ in 0..ROUNDS {
-                sums[side] = 0.0;
-                for k in 0..QUERIES / SLICE {
-                    let start = Instant::now();
-                    sums[side] += run(k * SLICE..(k + 1) * SLICE);
-                    best[side][k] = best[side][k].min(start.elapsed().as_secs_f64());
-                }
-            }
-        }
-        if turn >= 2 && begin.elapsed().as_secs_f64() > 2.0 {
-            break;
-        }
-    }
-    [0, 1].map(|side| (best[side].iter().sum::<f64>() / QUERIES as f64 * 1e9, sums[side]))
-}
 
 fn vector(v: DVec3) -> Vector {
     [v.x, v.y, v.z].into()
@@ -74,7 +45,7 @@ fn row(
     if !name.contains(filter) {
         return;
     }
-    let [(mine, sum), (peer, peer_sum)] = least([&mut ours, &mut theirs]);
+    let [(mine, sum), (peer, peer_sum)] = least(QUERIES, SLICE, [&mut ours, &mut theirs]);
     println!("| {name} | {mine:.0} | {peer:.0} | {:.2} | {sum:.6} {peer_sum:.6} |", peer / mine);
 }
 
@@ -162,7 +133,8 @@ fn contacts(filter: &str) {
             .map(|k| {
                 let (x, y) = (8.0 * (0.0007 * k as f64).sin(), 8.0 * (0.0011 * k as f64).cos());
                 let rotation = turn * DQuat::from_rotation_z(0.002 * k as f64);
-                let low = (rotation * shape.support(rotation.inverse() * DVec3::NEG_Z).unwrap_or(DVec3::ZERO)).z;
+                let low =
+                    (rotation * shape.support(rotation.inverse() * DVec3::NEG_Z).unwrap_or(DVec3::ZERO)).z;
                 let z = 0.05 * (3.0 * x).sin() * (2.0 * y).cos() - low - 0.002;
                 Pose::new(DVec3::new(x, y, z), rotation)
             })
@@ -179,7 +151,14 @@ fn contacts(filter: &str) {
                 let mut sum = 0.0;
                 for p in &inverses[r] {
                     out.clear();
-                    let _ = Composite.manifolds(shape, black_box(&floor), p, 0.01, &mut PairCache::default(), &mut out);
+                    let _ = Composite.manifolds(
+                        shape,
+                        black_box(&floor),
+                        p,
+                        0.01,
+                        &mut PairCache::default(),
+                        &mut out,
+                    );
                     sum += f64::from(u8::from(!out.is_empty()));
                 }
                 sum
@@ -204,7 +183,12 @@ fn contacts(filter: &str) {
     // Distance of a box well above the ground.
     let shape = &shapes[2];
     let poses: Vec<Pose> = (0..QUERIES)
-        .map(|_| Pose::new(DVec3::new(random.range(-9.0, 9.0), random.range(-9.0, 9.0), random.range(0.3, 1.0)), random.unit_quat()))
+        .map(|_| {
+            Pose::new(
+                DVec3::new(random.range(-9.0, 9.0), random.range(-9.0, 9.0), random.range(0.3, 1.0)),
+                random.unit_quat(),
+            )
+        })
         .collect();
     let parry_poses: Vec<ParryPose> = poses.iter().map(to_parry).collect();
     let inverses: Vec<Pose> = poses.iter().map(Pose::inverse).collect();
@@ -214,7 +198,9 @@ fn contacts(filter: &str) {
         |r| {
             inverses[r]
                 .iter()
-                .filter_map(|p| Composite.separation(&shape.1, black_box(&floor), p, &mut PairCache::default()).ok())
+                .filter_map(|p| {
+                    Composite.separation(&shape.1, black_box(&floor), p, &mut PairCache::default()).ok()
+                })
                 .map(|s| s.distance)
                 .sum()
         },
@@ -243,8 +229,9 @@ fn compounds(filter: &str) {
         Compound::new(wedges.into_iter().map(|w| (w.into(), Pose::IDENTITY)).collect()).expect("compound"),
     );
     let mut random = SplitMix64(3);
-    let far: Vec<Pose> =
-        (0..QUERIES).map(|_| Pose::new(random.range(2.6, 4.0) * random.unit_vec3(), random.unit_quat())).collect();
+    let far: Vec<Pose> = (0..QUERIES)
+        .map(|_| Pose::new(random.range(2.6, 4.0) * random.unit_vec3(), random.unit_quat()))
+        .collect();
     let coherent: Vec<Pose> = (0..QUERIES)
         .map(|k| {
             let b = 0.005 * k as f64;
@@ -264,14 +251,18 @@ fn compounds(filter: &str) {
                     if name.ends_with("random") {
                         cache = PairCache::default();
                     }
-                    sum += Composite.separation(black_box(&ours), &ours, p, &mut cache).map_or(0.0, |s| s.distance);
+                    sum += Composite
+                        .separation(black_box(&ours), &ours, p, &mut cache)
+                        .map_or(0.0, |s| s.distance);
                 }
                 sum
             },
             |r| {
                 parry_poses[r]
                     .iter()
-                    .filter_map(|p| query::distance(&ParryPose::identity(), black_box(&parry), p, &parry).ok())
+                    .filter_map(|p| {
+                        query::distance(&ParryPose::identity(), black_box(&parry), p, &parry).ok()
+                    })
                     .map(|d| d.distance)
                     .sum()
             },
