@@ -115,13 +115,20 @@ impl Extent {
     #[must_use]
     pub fn core_height(&self, shape: &Shape, world_from_body: &Pose, direction: DVec3) -> Option<f64> {
         let local = world_from_body.inverse_transform_vector(direction);
-        let along = self.body_from_shape.inverse_transform_vector(local);
+        Some(local.dot(self.core_point(shape, local)?))
+    }
+
+    /// The point of the core that is farthest along a direction, both in the body frame, m.
+    #[inline]
+    #[must_use]
+    pub fn core_point(&self, shape: &Shape, direction: DVec3) -> Option<DVec3> {
+        let along = self.body_from_shape.inverse_transform_vector(direction);
         let core = match shape {
             Shape::Sphere(_) => DVec3::ZERO,
             Shape::Capsule(c) => DVec3::new(0.0, 0.0, c.half_height().copysign(along.z)),
             _ => shape.support(along)?,
         };
-        Some(local.dot(self.body_from_shape.transform_point(core)))
+        Some(self.body_from_shape.transform_point(core))
     }
 }
 

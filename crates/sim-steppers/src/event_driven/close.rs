@@ -11,7 +11,8 @@
 //! |---|---|---|
 //! | reference | the body whose frame carries the separating plane along | - |
 //! | mover | the other one | - |
-//! | d̂ | unit vector from the mover to the reference, turning with the reference | - |
+//! | d̂ | unit vector from the mover to the reference, turning with the plane | - |
+//! | Ω | angular velocity of the plane: that of the reference, or its own | rad/s |
 //! | y | point of the mover from the centre of the reference | m |
 //! | h | support function of the mover's core about its centre | m |
 //! | T | horizon | s |
@@ -19,11 +20,21 @@
 //! # Formula
 //!
 //! ```text
-//! d/dt d̂·y = d̂·(v_m − v_r − ω_r × (c_m − c_r)) + d̂·((ω_m − ω_r) × r)
-//! B = first term + (h(d̂ + T d̂×(ω_m − ω_r)) − h(d̂))/T          h is convex: for τ ≤ T the chord is above it
-//! A = ½ [a·d̂ + |a| W_r T + s r W_m² + 2 W_r V + s W_r² (|c_m − c_r| + r + V T)]
-//! a = a_m − a_r,  V = |v_m − v_r| + |a| T + r W_m,  W largest angular speeds,  s = 1 + 1/√3
+//! d/dt d̂·y = d̂·(v_m − v_r − Ω × (c_m − c_r)) + d̂·((ω_m − Ω) × r)
+//! B = first term + (h(d̂ + T d̂×(ω_m − Ω)) − h(d̂))/T            h is convex: for τ ≤ T the chord is above it
+//! A = ½ [a·d̂ + |a| W T + s r W_m² + 2 W V + s W² (|c_m − c_r| + r + V T)]
+//! a = a_m − a_r,  V = |v_m − v_r| + |a| T + r W_m,  W largest angular speeds (of the plane),  s = 1 + 1/√3
 //! ```
+//!
+//! A plane that turns with the reference is best if the closest feature of that is a face. Between two edges u, w no body carries a
+//! plane along that stays good: the end of one edge dips through it. There the plane turns on its own,
+//!
+//! ```text
+//! (ω_r − Ω)·(u × d̂) = 0,   (ω_m − Ω)·(w × d̂) = 0,   Ω·d̂ = 0:   it stays along both edges
+//! ```
+//!
+//! and the same terms are added for the reference: its h about −d̂ with ω_r − Ω, and r_r (s W_r² + 2 |Ω| W_r + Ω²), without s for
+//! the plane, because Ω is constant. Any Ω gives a bound; u and w are found by support points on both sides of d̂.
 //!
 //! s: |ω × (ω × r)| + |ω̇ × r| ≤ s ω² r, because the moments of a body obey the triangle inequality, so that each
 //! |ω̇ᵢ| ≤ |ωⱼ ωₖ|. Under forces and for scripts s W² is W² + max |ω̇|, and the bound of the acceleration counts in any
@@ -32,7 +43,7 @@
 //!
 //! # Cost
 //!
-//! Two support points.
+//! Two support points; eight between edges.
 //!
 //! # Numerics
 //!
@@ -45,31 +56,59 @@
 //!
 //! # Tested by
 //!
-//! `close_bounds_never_exceed_the_true_distance`, `near_contact_the_bound_is_the_closing_speed`
+//! `close_bounds_never_exceed_the_true_distance`, `near_contact_the_bound_is_the_closing_speed`,
+//! `between_two_edges_the_bound_is_the_closing_speed`
 
 use super::look::Sides;
 use rigid_impulse::{Body as RigidState, bounds::Travel};
 use sim_math::glam::DVec3;
 
+/// How a plane that separates the two turns.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Plane {
+    /// With one of the bodies, the reference.
+    With(usize),
+    /// At an angular velocity of its own (rad/s); the reference is the first.
+    Between(DVec3),
+}
+
+impl Plane {
+    fn reference(self) -> usize {
+        match self {
+            Self::With(k) => k,
+            Self::Between(_) => 0,
+        }
+    }
+}
+
 /// Second-order terms, m/s²: twice A without the part of uniform acceleration along d̂.
-fn swerve(sides: &Sides<'_>, states: &[RigidState; 2], reference: usize, horizon: f64) -> f64 {
+fn swerve(sides: &Sides<'_>, states: &[RigidState; 2], plane: Plane, horizon: f64) -> f64 {
+    let reference = plane.reference();
     let mover = 1 - reference;
     let [w_r, w_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_spin());
-    let radius = sides.colliders[mover].extent().spin_radius;
+    let [swerve_r, swerve_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_swerve());
+    let [own, radius] = [reference, mover].map(|k| sides.colliders[k].extent().spin_radius);
     // An infinite shape has no radius of interest: as mover it is refused.
     let radius = if radius.is_finite() { radius } else { 0.0 };
+    let (w, swerve, own) = match plane {
+        Plane::With(_) => (w_r, swerve_r, 0.0),
+        Plane::Between(spin) => {
+            let w = spin.length();
+            (w, w * w, own * (swerve_r + 2.0 * w * w_r + w * w))
+        }
+    };
     // What changes along the pieces has a bound only, in any direction.
     let unsteady = unsteady(sides);
     let acceleration = relative_acceleration(sides, reference).length() + unsteady;
     let arm = (states[mover].pose().translation - states[reference].pose().translation).length();
     let drift = (velocity(states, mover) - velocity(states, reference)).length();
     let speed = drift + acceleration * horizon + radius * w_m;
-    let [swerve_r, swerve_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_swerve());
     unsteady
-        + acceleration * w_r * horizon
+        + acceleration * w * horizon
         + radius * swerve_m
-        + 2.0 * w_r * speed
-        + swerve_r * (arm + radius + speed * horizon)
+        + 2.0 * w * speed
+        + swerve * (arm + radius + speed * horizon)
+        + own
 }
 
 /// Bound on accelerations of the centres that change along the pieces, m/s².
@@ -94,7 +133,7 @@ fn velocity(states: &[RigidState; 2], k: usize) -> DVec3 {
 pub(super) fn closing_rate(sides: &Sides<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
     let turning = (0..2)
         .filter(|&reference| sides.colliders[1 - reference].extent().spin_radius.is_finite())
-        .map(|reference| swerve(sides, states, reference, horizon))
+        .map(|reference| swerve(sides, states, Plane::With(reference), horizon))
         .fold(f64::INFINITY, f64::min);
     relative_acceleration(sides, 0).length() + turning
 }
@@ -104,11 +143,11 @@ pub(super) fn closing_rate(sides: &Sides<'_>, states: &[RigidState; 2], horizon:
 pub(super) fn longest_horizon(
     sides: &Sides<'_>,
     states: &[RigidState; 2],
-    reference: usize,
+    plane: Plane,
     gap: f64,
     parting: f64,
 ) -> f64 {
-    let bend = swerve(sides, states, reference, 0.0);
+    let bend = swerve(sides, states, plane, 0.0);
     if parting > 0.0 {
         (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
     } else {
@@ -121,24 +160,60 @@ pub(super) fn travel(
     sides: &Sides<'_>,
     states: &[RigidState; 2],
     normal: DVec3,
-    reference: usize,
+    plane: Plane,
     horizon: f64,
 ) -> Option<Travel> {
+    let reference = plane.reference();
     let mover = 1 - reference;
-    let bend = swerve(sides, states, reference, horizon);
+    let bend = swerve(sides, states, plane, horizon);
     if !bend.is_finite() {
         return None;
     }
-    let direction = if mover == 0 { -normal } else { normal };
+    let direction = outwards(normal, mover);
     let (m, r) = (&states[mover], &states[reference]);
+    let turn = match plane {
+        Plane::With(_) => r.velocity.angular,
+        Plane::Between(spin) => spin,
+    };
     let arm = m.pose().translation - r.pose().translation;
-    let carried = velocity(states, mover) - velocity(states, reference) - r.velocity.angular.cross(arm);
-    let spin = m.velocity.angular - r.velocity.angular;
-    let (collider, extent) = (sides.colliders[mover], sides.colliders[mover].extent());
-    let height = |along: DVec3| extent.core_height(collider.shape(), m.pose(), along);
-    let swing = (height(direction + direction.cross(spin) * horizon)? - height(direction)?) / horizon;
+    let carried = velocity(states, mover) - velocity(states, reference) - turn.cross(arm);
+    // How fast the core of a body comes nearer to the plane by turning.
+    let swing = |k: usize| {
+        let (collider, extent) = (sides.colliders[k], sides.colliders[k].extent());
+        let height = |along: DVec3| extent.core_height(collider.shape(), states[k].pose(), along);
+        let (out, spin) = (outwards(normal, k), states[k].velocity.angular - turn);
+        Some((height(out + out.cross(spin) * horizon)? - height(out)?) / horizon)
+    };
+    let own = if matches!(plane, Plane::Between(_)) { swing(reference)? } else { 0.0 };
     let along = relative_acceleration(sides, reference).dot(direction);
-    Some(Travel { quadratic: 0.5 * (along + bend), linear: carried.dot(direction) + swing })
+    Some(Travel { quadratic: 0.5 * (along + bend), linear: carried.dot(direction) + swing(mover)? + own })
+}
+
+/// From a body towards the other.
+fn outwards(normal: DVec3, k: usize) -> DVec3 {
+    if k == 0 { -normal } else { normal }
+}
+
+/// The plane that stays along both edges, if two edges are closest: what of each core is reached by turning to and fro for
+/// `horizon` seconds against the other is taken for its edge.
+pub(super) fn between_edges(
+    sides: &Sides<'_>,
+    states: &[RigidState; 2],
+    normal: DVec3,
+    horizon: f64,
+) -> Option<Plane> {
+    let across = |k: usize| {
+        let (collider, extent, pose) = (sides.colliders[k], sides.colliders[k].extent(), states[k].pose());
+        let out = outwards(normal, k);
+        let turn = out.cross(states[k].velocity.angular - states[1 - k].velocity.angular) * horizon;
+        let end = |along| extent.core_point(collider.shape(), pose.inverse_transform_vector(along));
+        Some(pose.transform_vector(end(out + turn)? - end(out - turn)?).cross(normal))
+    };
+    let [a, b] = [across(0)?, across(1)?];
+    let [to_a, to_b] = [a.cross(normal), b.cross(normal)];
+    let spin =
+        (to_b * states[0].velocity.angular.dot(a) - to_a * states[1].velocity.angular.dot(b)) / to_b.dot(a);
+    spin.is_finite().then_some(Plane::Between(spin))
 }
 
 #[cfg(test)]
@@ -231,7 +306,7 @@ mod tests {
     #[test]
     fn close_bounds_never_exceed_the_true_distance() {
         let (mut random, narrow) = (SplitMix64(17), default_chain());
-        let mut compared = 0;
+        let (mut compared, mut edges) = (0, 0);
         for _ in 0..3000 {
             let world = random_world(&mut random);
             with_sides(&world, |sides| {
@@ -242,9 +317,11 @@ mod tests {
                 else {
                     return;
                 };
-                for reference in 0..2 {
-                    let horizon = random.range(1e-6, 0.2);
-                    let Some(bound) = travel(sides, &start.states, start.normal, reference, horizon) else {
+                let horizon = ops::exp(random.range(ops::ln(1e-6), ops::ln(0.2)));
+                let between = between_edges(sides, &start.states, start.normal, horizon);
+                edges += u32::from(between.is_some());
+                for plane in [Some(Plane::With(0)), Some(Plane::With(1)), between].into_iter().flatten() {
+                    let Some(bound) = travel(sides, &start.states, start.normal, plane, horizon) else {
                         continue;
                     };
                     for k in 1..=5 {
@@ -262,7 +339,44 @@ mod tests {
                 }
             });
         }
-        assert!(compared > 3000, "{compared}");
+        assert!(compared > 3000 && edges > 200, "{compared} {edges}");
+    }
+
+    /// Two boxes turned so that an edge of one crosses an edge of the other, 1 µm apart, and both turning.
+    fn crossed_edges(random: &mut SplitMix64) -> World {
+        let mut world = World::new(DVec3::ZERO).unwrap();
+        let shape = Shape::from(Cuboid::new(DVec3::splat(0.1)).unwrap());
+        let edge = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_4);
+        let reach = 0.1 * 2.0_f64.sqrt();
+        for (k, z) in [(0.0, reach), (1.0, -reach - 1e-6)] {
+            let angle = k * random.range(0.3, 2.8);
+            let body = Body::free()
+                .shape(shape.clone())
+                .at(DVec3::Z * z)
+                .turned(DQuat::from_rotation_z(angle) * edge);
+            world.add(body.spinning(random.vec3(20.0)).moving(random.vec3(0.1))).unwrap();
+        }
+        world
+    }
+
+    #[test]
+    fn between_two_edges_the_bound_is_the_closing_speed() {
+        let (mut random, narrow) = (SplitMix64(19), default_chain());
+        let (mut worse, mut worst) = (0, 0.0_f64);
+        for _ in 0..200 {
+            let world = crossed_edges(&mut random);
+            with_sides(&world, |sides| {
+                let seen = look(sides, &narrow, &mut PairCache::default(), 0.0).unwrap().unwrap();
+                assert!((seen.distance - 1e-6).abs() < 1e-12);
+                let horizon = 1e-7;
+                let linear = |plane| travel(sides, &seen.states, seen.normal, plane, horizon).unwrap().linear;
+                let plane = between_edges(sides, &seen.states, seen.normal, horizon).unwrap();
+                worst = worst.max((linear(plane) - seen.closing).abs());
+                worse += u32::from(linear(Plane::With(0)).min(linear(Plane::With(1))) > seen.closing + 0.1);
+            });
+        }
+        // A plane that turns with one of them is far off.
+        assert!(worst < 1e-4 && worse > 150, "{worst} m/s, {worse}");
     }
 
     #[test]
@@ -273,7 +387,7 @@ mod tests {
             let world = random_world(&mut random);
             with_sides(&world, |sides| {
                 let seen = look(sides, &narrow, &mut PairCache::default(), 0.0).unwrap().unwrap();
-                let bounds = [0, 1].map(|r| travel(sides, &seen.states, seen.normal, r, 1e-9));
+                let bounds = [0, 1].map(|r| travel(sides, &seen.states, seen.normal, Plane::With(r), 1e-9));
                 let best = bounds.iter().flatten().map(|b| b.linear).fold(f64::INFINITY, f64::min);
                 let speed = (seen.states[0].velocity.linear - seen.states[1].velocity.linear).length();
                 // The better reference has the face; edge against edge has none.

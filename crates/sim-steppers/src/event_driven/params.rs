@@ -1,6 +1,6 @@
 //! Tunables of the event-driven stepper.
 
-use super::sleep::SleepParams;
+use super::{look::Sides, sleep::SleepParams};
 use rigid_impulse::MicroParams;
 use sim_world::StepError;
 
@@ -81,6 +81,11 @@ impl EventDrivenParams {
     /// True if slow contacts are answered in collision phases.
     pub(super) fn together(&self) -> bool {
         self.contact_handling == ContactHandling::Improved && self.micro.is_some()
+    }
+
+    /// Speed of approach from which on a pair has impacts, m/s; slower ones are micro-collisions.
+    pub(super) fn slow(&self, sides: &Sides<'_>) -> f64 {
+        self.micro.as_ref().map_or(0.0, |m| m.threshold(sides.pressure()))
     }
 
     /// Collision envelope in force, m.

@@ -75,9 +75,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 struct Link {
     slot: u32,
-    distance: f64,
-    normal: DVec3,
-    point: DVec3,
+    closest: Site,
 }
 
 /// Forces that the contacts of a pair exerted between its last two phases: where the sweeps of the next one begin.
@@ -321,7 +319,7 @@ impl EventDriven {
             &fresh
         };
         let link = phase.links.len() as u32;
-        phase.links.push(Link { slot, distance: seen.distance, normal: seen.normal, point: seen.point });
+        phase.links.push(Link { slot, closest: seen.closest() });
         if seen.distance > params.envelope() {
             return Ok(());
         }
@@ -418,10 +416,7 @@ impl EventDriven {
             let Some(sides) = Sides::of(world, pair) else { continue };
             let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
             let [Some(a), Some(b)] = now else { continue };
-            let closing = (b.velocity_at(link.point) - a.velocity_at(link.point)).dot(link.normal);
-            let (params, states) = (&self.params, Some((&[a, b], closing)));
-            let date = pair.predict(&sides, params, time, link.distance, link.normal, states);
-            let date = pair.before_parting(&sides, params, time, closing, date);
+            let date = pair.next_look(&sides, &self.params, time, &link.closest, &[a, b]);
             self.queue.reschedule_ranked(pair.event, date)?;
         }
         phase.states = states;

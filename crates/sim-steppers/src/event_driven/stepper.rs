@@ -270,17 +270,16 @@ impl EventDriven {
         if let Some(speed) = halting(&sides, &seen, params, pair.events) {
             let mut means = Means { narrow, law: parts.impact_law.as_ref(), params, manifolds };
             let outcome = lift_off(&sides, &mut means, &mut pair.cache, &seen, speed)?;
-            return self.collided(world, slot, time, &seen, &outcome);
+            // Whoever is wedged between others is let go by all of them at once, whatever the handling.
+            return self.collision_phase(world, slot, time, &seen, &outcome);
         }
         let cramped = cramped(&sides, &seen, params);
         if !(closing > 0.0 && distance <= params.envelope() || cramped) {
-            let date =
-                pair.predict(&sides, params, time, distance, seen.normal, Some((&seen.states, closing)));
-            let date = pair.before_parting(&sides, params, time, closing, date);
+            let date = pair.next_look(&sides, params, time, &seen.closest(), &seen.states);
             queue.reschedule_ranked(pair.event, date)?;
             return Ok(());
         }
-        let slow = params.micro.as_ref().map_or(0.0, |m| m.threshold(sides.pressure()));
+        let slow = params.slow(&sides);
         let at_root =
             distance <= resolution(params, time, closing) || (located && distance <= params.root_tolerance);
         if closing >= slow && !at_root {
@@ -346,12 +345,7 @@ impl EventDriven {
         }
         if let (Some(pair), params) = (self.pairs.get_mut(slot), &self.params) {
             if let Some(sides) = Sides::of(world, pair) {
-                let apart =
-                    outcome.states[0].velocity_at(seen.point) - outcome.states[1].velocity_at(seen.point);
-                let closing = -apart.dot(seen.normal);
-                let states = Some((&outcome.states, closing));
-                let date = pair.predict(&sides, params, time, seen.distance, seen.normal, states);
-                let date = pair.before_parting(&sides, params, time, closing, date);
+                let date = pair.next_look(&sides, params, time, &seen.closest(), &outcome.states);
                 self.queue.reschedule_ranked(pair.event, date)?;
             }
         }

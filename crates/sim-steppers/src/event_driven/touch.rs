@@ -22,7 +22,7 @@
 //! ```text
 //! lift   = max(√(2 a_n η ε), √(2 g η ε) (1 − 4 d/ε))
 //! s      = max(lift, e c) − γ K_nn p_n                 γ = `GIVE`, up to `LEFT` of a hop: one way only to bear a load
-//! target = (−a_t s/a_n, s)                             out and back along one line, so that nothing creeps
+//! target = (−a_t min(s, hop)/a_n, s)                   a hop goes out and back along one line, so that nothing creeps
 //! visit:  p ← p + K⁻¹ (target − u)                     if that is inside the cone
 //!         p_n ← max(0, p_n + (s − u_n)/K_nn),  p_t ← p_t + (target_t − u_t)/k_t cut to μ p_n      else
 //! ```
@@ -114,7 +114,7 @@ pub(super) struct Touch {
     pub(super) friction: f64,
     /// Speed to part at, m/s.
     pub(super) speed: f64,
-    /// Tangential velocity for each unit of it.
+    /// Tangential velocity for each unit of it, up to a hop: on a steep wall a bounce would otherwise be driven sideways.
     pub(super) lean: DVec2,
     /// Speed of approach before the phase, m/s.
     pub(super) approach: f64,
@@ -237,7 +237,7 @@ impl Touch {
     #[inline]
     pub(super) fn solve(&self, u: DVec3) -> DVec3 {
         let speed = self.speed - (self.give * self.impulse.z).min(LEFT * self.unit);
-        let missing = (self.lean * speed).extend(speed) - u;
+        let missing = (self.lean * speed.min(self.unit)).extend(speed) - u;
         let stick = self.impulse + self.inverse * missing;
         if stick.z >= 0.0 && stick.truncate().length() <= self.friction * stick.z {
             return stick;
