@@ -33,8 +33,8 @@
 //! (ω_r − Ω)·(u × d̂) = 0,   (ω_m − Ω)·(w × d̂) = 0,   Ω·d̂ = 0:   it stays along both edges
 //! ```
 //!
-//! and the same terms are added for the reference: its h about −d̂ with ω_r − Ω, and r_r (s W_r² + 2 |Ω| W_r + Ω²), without s for
-//! the plane, because Ω is constant. Any Ω gives a bound; u and w are found by support points on both sides of d̂.
+//! and the same terms are added for the reference: its h about −d̂ with `ω_r − Ω`, and `r_r (s W_r² + 2 |Ω| W_r + Ω²)`. Ω is
+//! constant: no s for the plane. Any Ω gives a bound; u and w are found by support points on both sides of d̂.
 //!
 //! s: |ω × (ω × r)| + |ω̇ × r| ≤ s ω² r, because the moments of a body obey the triangle inequality, so that each
 //! |ω̇ᵢ| ≤ |ωⱼ ωₖ|. Under forces and for scripts s W² is W² + max |ω̇|, and the bound of the acceleration counts in any

@@ -226,6 +226,13 @@ impl EventDriven {
             for touch in &mut phase.touches {
                 touch.active |= touch.approach > -touch.idle.max(0.0) && touch.approach < touch.slow;
             }
+        } else {
+            // Its impact has been answered: that others push it back to its root is part of the phase, however fast. Answered by
+            // another impact, the two would take turns without end.
+            let root = seen.distance + self.params.root_tolerance;
+            for touch in phase.touches.iter_mut().filter(|t| t.separation <= root) {
+                touch.slow = f64::INFINITY;
+            }
         }
         // Whoever bore something lately is part of it from the start.
         while self.spread(phase, world, time)? {}
