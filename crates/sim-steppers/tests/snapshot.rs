@@ -124,6 +124,13 @@ fn restored_runs_continue_to_the_bit() {
 }
 
 #[test]
+fn times_at_which_boxes_are_left_are_saved_too() {
+    for at in [0.013, 0.37] {
+        continues_to_the_bit(&heap(), &|| stepper_with(|p| (p.sweep, p.margin) = (0.07, 0.0)), at);
+    }
+}
+
+#[test]
 fn changes_that_the_stepper_has_not_seen_are_saved_too() {
     let (mut world, mut first) = (heap(), stepper());
     first.advance(&mut world, 0.3).unwrap();

@@ -3,9 +3,11 @@
 //! Every collider that moves has a box that it stays in until the end of the present window. When a collision sends a body out
 //! of its box, that box alone is renewed, and what it meets is found by a box query: no work beyond the neighbours.
 //!
-//! Pieces of trajectory are known to their ends when they begin, so that boxes are never too small: Mirtich's violations (1996,
-//! section 5.2) and Fontijne's undone steps (2000, section 2.3.1) have no place here. What can be too small is the box of
-//! a motion that has been changed, and that is looked at whenever it changes.
+//! Pieces of trajectory are known to their ends when they begin, so that nobody is ever found outside its box afterwards:
+//! Mirtich's violations (1996, section 5.2) and Fontijne's undone steps (2000, section 2.3.1) become events that are known before.
+//! A motion that changes is compared with its box at once. A box that is too small for its window, which
+//! [`EventDrivenParams::sweep`] asks for, knows until when its body stays inside; there it is renewed, and a box query finds
+//! what the new one meets.
 
 use super::{params::EventDrivenParams, stepper::Parts};
 use rigid_impulse::BodyError;
@@ -37,6 +39,8 @@ pub(super) struct Boxes {
     pub(super) met: Vec<Pair>,
     /// Changes found by the last refresh.
     pub(super) changes: PairChanges,
+    /// By slot: when a collider may leave its box, s; infinite if not before the end of the window.
+    pub(super) leaves: Vec<f64>,
 }
 
 /// Box of a collider from `from` to `until` (s), with margin.
@@ -56,13 +60,44 @@ fn swept(
     Ok(tight.grown(params.envelope() + margin))
 }
 
+/// When a collider may leave a box that it is in at `from` (s); infinite if not before `until`.
+fn leaves(
+    body: &Body,
+    collider: &Collider,
+    params: &EventDrivenParams,
+    aabb: &Aabb,
+    from: f64,
+    until: f64,
+) -> Result<f64, BodyError> {
+    let mut end = until;
+    while !aabb.contains_box(&swept(body, collider, params, from, end, false)?) {
+        let half = from + 0.5 * (end - from);
+        if half <= from || half >= end {
+            return Ok(from);
+        }
+        end = half;
+    }
+    Ok(if end < until { end } else { f64::INFINITY })
+}
+
 impl Boxes {
+    /// Up to when a box that is made at `from` (s) is to hold, s.
+    fn end(&self, params: &EventDrivenParams, from: f64) -> f64 {
+        (from + params.sweep * params.window).min(self.until)
+    }
+
+    /// When the first collider may leave its box, s.
+    pub(super) fn first_leave(&self) -> f64 {
+        self.leaves.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
     /// Removes everything from the broad phase.
     pub(super) fn clear(&mut self, parts: &mut Parts) -> Result<(), StepError> {
         for slot in 0..self.proxies.len() as u32 {
             self.remove(parts, slot)?;
         }
         self.proxies.clear();
+        self.leaves.clear();
         Ok(())
     }
 
@@ -72,6 +107,7 @@ impl Boxes {
             if *proxy != Proxy::Absent {
                 parts.broad_phase.remove(ProxyId(slot))?;
                 *proxy = Proxy::Absent;
+                self.leaves[slot as usize] = f64::INFINITY;
             }
         }
         Ok(())
@@ -87,11 +123,18 @@ impl Boxes {
         time: f64,
     ) -> Result<(), StepError> {
         let Some((id, body)) = world.body_in_slot(body_slot) else { return Ok(()) };
-        self.proxies.resize(self.proxies.len().max(world.collider_slots()), Proxy::Absent);
+        let slots = self.proxies.len().max(world.collider_slots());
+        self.proxies.resize(slots, Proxy::Absent);
+        self.leaves.resize(slots, f64::INFINITY);
+        let end = self.end(params, time);
         for &collider_id in body.colliders() {
             let Some((_, collider)) = world.collider_in_slot(collider_id.index()) else { continue };
-            let aabb = swept(body, collider, params, time, self.until, true)
-                .map_err(|source| StepError::Body { body: id, source })?;
+            let failed = |source| StepError::Body { body: id, source };
+            let aabb = swept(body, collider, params, time, end, true).map_err(failed)?;
+            if end < self.until && !body.is_fixed() {
+                self.leaves[collider_id.index() as usize] =
+                    leaves(body, collider, params, &aabb, time, self.until).map_err(failed)?;
+            }
             let proxy_id = ProxyId(collider_id.index());
             let proxy = &mut self.proxies[collider_id.index() as usize];
             if *proxy == Proxy::Absent {
@@ -115,15 +158,13 @@ impl Boxes {
         time: f64,
     ) -> Result<(), StepError> {
         self.until = time + params.window;
-        let until = self.until;
+        let end = self.end(params, time);
         let executor: &dyn Executor = parts.executor.as_ref();
         for_each_mut(executor, &mut self.proxies, &|slot, proxy| {
             if let Proxy::Moving(aabb) = proxy {
-                let sides =
-                    world.collider_in_slot(slot as u32).and_then(|(_, c)| Some((world.get(c.body())?, c)));
-                if let Some((body, collider)) = sides {
+                if let Some((body, collider)) = sides(world, slot as u32) {
                     // A state that is not finite shows as an invalid box below.
-                    *aabb = swept(body, collider, params, time, until, true)
+                    *aabb = swept(body, collider, params, time, end, true)
                         .unwrap_or(Aabb { min: sim_math::glam::DVec3::NAN, max: sim_math::glam::DVec3::NAN });
                 }
             }
@@ -133,10 +174,15 @@ impl Boxes {
         for (slot, proxy) in self.proxies.iter().enumerate() {
             if let Proxy::Moving(aabb) = proxy {
                 if !aabb.is_valid() {
-                    return Err(bad_box(world, params, slot as u32, time, until));
+                    return Err(bad_box(world, params, slot as u32, time, end));
                 }
                 self.ids.push(ProxyId(slot as u32));
                 self.boxes.push(*aabb);
+                self.leaves[slot] = f64::INFINITY;
+                if let Some((body, collider)) = sides(world, slot as u32).filter(|_| end < self.until) {
+                    self.leaves[slot] = leaves(body, collider, params, aabb, time, self.until)
+                        .map_err(|source| StepError::Body { body: collider.body(), source })?;
+                }
             }
         }
         parts.broad_phase.update(&self.ids, &self.boxes)?;
@@ -160,16 +206,21 @@ impl Boxes {
         for &collider_id in body.colliders() {
             let slot = collider_id.index();
             let Some((_, collider)) = world.collider_in_slot(slot) else { continue };
-            let Some(Proxy::Moving(old)) = self.proxies.get_mut(slot as usize) else { continue };
-            let now = swept(body, collider, params, time, self.until, false)
-                .map_err(|source| StepError::Body { body: id, source })?;
+            let Some(&Proxy::Moving(old)) = self.proxies.get(slot as usize) else { continue };
+            let failed = |source| StepError::Body { body: id, source };
+            self.leaves[slot as usize] = f64::INFINITY;
+            let now = swept(body, collider, params, time, self.until, false).map_err(failed)?;
             if old.contains_box(&now) {
                 continue;
             }
             renewed = true;
-            let aabb = swept(body, collider, params, time, self.until, true)
-                .map_err(|source| StepError::Body { body: id, source })?;
-            *old = aabb;
+            let end = self.end(params, time);
+            let aabb = swept(body, collider, params, time, end, true).map_err(failed)?;
+            if end < self.until {
+                self.leaves[slot as usize] =
+                    leaves(body, collider, params, &aabb, time, self.until).map_err(failed)?;
+            }
+            self.proxies[slot as usize] = Proxy::Moving(aabb);
             let proxy = ProxyId(slot);
             parts.broad_phase.update(&[proxy], &[aabb])?;
             let met = &mut self.met;
@@ -184,6 +235,12 @@ impl Boxes {
         self.met.sort_unstable();
         Ok(renewed)
     }
+}
+
+/// A collider and its body.
+fn sides(world: &World, slot: u32) -> Option<(&Body, &Collider)> {
+    let (_, collider) = world.collider_in_slot(slot)?;
+    Some((world.get(collider.body())?, collider))
 }
 
 /// The error behind an invalid box.
@@ -305,7 +362,6 @@ mod tests {
         (world, id)
     }
 
-    // proves-part: FON-17, MIR-66
     #[test]
     fn boxes_that_are_too_small_are_noticed_when_a_motion_changes() {
         for seed in 0..5 {

@@ -11,6 +11,8 @@ use super::{
 use sim_traits::Pair;
 use sim_world::{Rest, StepError, World};
 
+/// Rank of boxes that are left among events of equal time: just before all pairs.
+const BOXES_RANK: u64 = (1 << 32) - 1;
 /// Windows for which a pair is kept after its boxes came apart.
 const LINGER: u8 = 20;
 
@@ -76,6 +78,45 @@ impl EventDriven {
         // A pair that approaches inside the envelope is due at once.
         let due = seen.closing > 0.0 && seen.distance <= self.params.envelope();
         self.queue.reschedule_ranked(pair.event, if due { time } else { date })?;
+        Ok(())
+    }
+
+    /// Renews the boxes that a body does not stay in, and begins to watch what the new ones meet.
+    pub(super) fn renew_boxes(&mut self, world: &World, body: u32, time: f64) -> Result<(), StepError> {
+        if !self.boxes.renew(world, &mut self.parts, &self.params, body, time)? {
+            return Ok(());
+        }
+        self.report.resweeps += 1;
+        let met = std::mem::take(&mut self.boxes.met);
+        let result = met.iter().try_for_each(|&key| self.activate(world, key, time, false));
+        self.boxes.met = met;
+        result?;
+        self.await_leave()
+    }
+
+    /// Renews all boxes that may be left now.
+    pub(super) fn renew_left_boxes(&mut self, world: &World, time: f64) -> Result<(), StepError> {
+        for slot in 0..self.boxes.leaves.len() {
+            if self.boxes.leaves[slot] > time {
+                continue;
+            }
+            if let Some((_, collider)) = world.collider_in_slot(slot as u32) {
+                self.renew_boxes(world, collider.body().index(), time)?;
+            }
+        }
+        self.await_leave()
+    }
+
+    /// Schedules the next time that somebody may leave its box; never, if boxes are made for whole windows.
+    pub(super) fn await_leave(&mut self) -> Result<(), StepError> {
+        if self.params.sweep >= 1.0 {
+            return Ok(());
+        }
+        let date = self.boxes.first_leave();
+        match self.leave {
+            Some(event) => self.queue.reschedule_ranked(event, date)?,
+            None => self.leave = Some(self.queue.schedule_ranked(date, BOXES_RANK, Item::Boxes)?),
+        }
         Ok(())
     }
 

@@ -29,6 +29,9 @@ pub struct EventDrivenParams {
     pub envelope: f64,
     /// Length of a broad-phase window, s. Default 0.05. Longer ones have larger boxes and more pairs.
     pub window: f64,
+    /// Share of the window that boxes are made for. Default 1. A smaller box has fewer pairs; that its body leaves it is an event,
+    /// at which it gets a new one: more work, never a missed contact.
+    pub sweep: f64,
     /// Boxes are larger than needed by this share of the radius, so that a small change of motion leaves them valid.
     /// Default 0.05.
     pub margin: f64,
@@ -53,6 +56,7 @@ impl Default for EventDrivenParams {
             micro: Some(MicroParams::default()),
             envelope: 1e-3,
             window: 0.05,
+            sweep: 1.0,
             margin: 0.05,
             root_tolerance: 1e-12,
             overlap_tolerance: 1e-10,
@@ -110,6 +114,9 @@ impl EventDrivenParams {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(StepError::Parameter { what, value });
             }
+        }
+        if !(self.sweep > 0.0 && self.sweep <= 1.0) {
+            return Err(StepError::Parameter { what: "share of the window", value: self.sweep });
         }
         if !(self.margin >= 0.0 && self.margin.is_finite()) {
             return Err(StepError::Parameter { what: "margin", value: self.margin });

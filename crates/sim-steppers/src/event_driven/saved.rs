@@ -43,7 +43,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "event-driven";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 
     #[derive(Serialize, Deserialize)]
     enum ProxyData {
@@ -78,6 +78,7 @@ mod tables {
         params: u64,
         until: f64,
         proxies: Vec<ProxyData>,
+        leaves: Vec<f64>,
         pairs: Vec<PairData>,
         timers: Vec<(TimerId, f64)>,
         anchors: Vec<Option<(BodyId, Pose, f64)>>,
@@ -136,6 +137,7 @@ mod tables {
                 params: self.params_digest(),
                 until: self.boxes.until,
                 proxies: proxies.collect(),
+                leaves: self.boxes.leaves.clone(),
                 pairs,
                 timers,
                 anchors: anchors.collect(),
@@ -173,6 +175,9 @@ mod tables {
             self.clusters.clear();
             self.extra.clear();
             self.boxes.clear(&mut self.parts).map_err(|_| damaged("boxes of before"))?;
+            if tables.leaves.len() != tables.proxies.len() {
+                return Err(damaged("the time at which a box is left"));
+            }
             self.boxes.until = tables.until;
             self.advances = tables.advances;
             self.queue.schedule_ranked(tables.until, 0, Item::Window).map_err(queue)?;
@@ -189,6 +194,9 @@ mod tables {
                 self.parts.broad_phase.insert(ProxyId(slot as u32), kind, &aabb).map_err(refused)?;
                 self.boxes.proxies.push(proxy);
             }
+            self.boxes.leaves = tables.leaves;
+            self.leave = None;
+            self.await_leave().map_err(|_| damaged("the time at which a box is left"))?;
             for (timer, date) in tables.timers {
                 let rank = 1 + u64::from(timer.index());
                 let event = self.queue.schedule_ranked(date, rank, Item::Timer(timer)).map_err(queue)?;

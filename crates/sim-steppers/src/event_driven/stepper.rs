@@ -16,6 +16,7 @@
 //! ```text
 //! while the first event is due:
 //!   window:  new boxes, new pairs, lost pairs
+//!   boxes:   new ones for those that are about to be left
 //!   timer:   list it, schedule the next
 //!   control: bring all bodies to the time, call the controller, take notice of what it changed
 //!   pieces:  integrate on from where the pieces of a cluster end
@@ -33,7 +34,7 @@
 //!
 //! # Numerics
 //!
-//! Events of equal time come in the order window, timers, controllers, ends of pieces, pairs by collider slots. How an interval is cut into advances
+//! Events of equal time come in the order window, timers, controllers, ends of pieces, boxes, pairs by collider slots. How an interval is cut into advances
 //! does not change a bit of the result.
 //!
 //! # Failure
@@ -84,6 +85,8 @@ pub struct Parts {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Item {
     Window,
+    /// Somebody may leave its box.
+    Boxes,
     Timer(TimerId),
     /// A controller acts.
     Control(ControllerId),
@@ -120,6 +123,8 @@ pub struct EventDriven {
     /// Events of pairs that were dropped, not listed yet.
     pub(super) pending: Vec<EventKind>,
     pub(super) phase: Phase,
+    /// The event of the first box that is left before the window ends.
+    pub(super) leave: Option<EventId>,
     /// Scratch: pairs to drop.
     pub(super) gone: Vec<u32>,
 }
@@ -153,6 +158,7 @@ impl EventDriven {
             advances: 0,
             pending: Vec::new(),
             phase: Phase::default(),
+            leave: None,
             gone: Vec::new(),
         }
     }
@@ -201,7 +207,9 @@ impl EventDriven {
                 self.list_pending(world, time);
                 self.settle(world, time)?;
                 self.queue.reschedule_ranked(event, self.boxes.until)?;
+                self.await_leave()?;
             }
+            Item::Boxes => self.renew_left_boxes(world, time)?,
             Item::Timer(timer) => {
                 world.fire_timer(timer, time);
                 match world.timer(timer) {
@@ -403,14 +411,7 @@ impl EventDriven {
             let date = pair.carry_over(&sides, &self.params, time);
             self.queue.reschedule_ranked(pair.event, date)?;
         }
-        if self.boxes.renew(world, &mut self.parts, &self.params, body, time)? {
-            self.report.resweeps += 1;
-            let met = std::mem::take(&mut self.boxes.met);
-            let result = met.iter().try_for_each(|&key| self.activate(world, key, time, false));
-            self.boxes.met = met;
-            result?;
-        }
-        Ok(())
+        self.renew_boxes(world, body, time)
     }
 
     /// Lists what happened to pairs that were dropped.
@@ -442,7 +443,7 @@ impl EventDriven {
             Item::Check(slot) => {
                 self.pairs.get(slot).and_then(|p| Some((Sides::of(world, p)?.name, p.distance)))
             }
-            Item::Window | Item::Timer(_) | Item::Control(_) | Item::Pieces(_) => None,
+            Item::Window | Item::Boxes | Item::Timer(_) | Item::Control(_) | Item::Pieces(_) => None,
         };
         match self.report.busiest.map(|(name, _)| (name, f64::NAN)).or(slot) {
             Some((pair, separation)) => StepError::Budget { pair, events, time, separation },

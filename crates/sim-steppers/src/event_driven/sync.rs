@@ -33,12 +33,14 @@ impl EventDriven {
         self.controllers.clear();
         self.clusters.clear();
         self.extra.clear();
+        self.leave = None;
         self.sleep.anchors.clear();
         self.boxes.until = time + self.params.window;
         self.queue.schedule_ranked(self.boxes.until, 0, Item::Window)?;
         for slot in 0..world.body_slots() as u32 {
             self.boxes.place(world, &mut self.parts, &self.params, slot, time)?;
         }
+        self.await_leave()?;
         for (timer, _) in world.timers() {
             self.sync_timer(world, timer)?;
         }
@@ -77,6 +79,7 @@ impl EventDriven {
                 }
                 Change::Added(body) | Change::Moved(body) => {
                     self.boxes.place(world, &mut self.parts, &self.params, body.index(), time)?;
+                    self.await_leave()?;
                     self.wake_island(world, body.index(), time)?;
                     self.measure_again(world, body.index(), time)?;
                     self.mark_cluster(world, body.index());
