@@ -10,7 +10,7 @@ use sim_world::{Body, Screw, StepError, Stepper, World};
 
 const BOTH: [ContactHandling; 2] = [ContactHandling::Standard, ContactHandling::Improved];
 
-// proves-part: FON-95
+// proves: FON-95
 #[test]
 fn bodies_that_begin_at_rounding_distance_do_not_halt_the_world() {
     let mut random = SplitMix64(77);

@@ -166,6 +166,26 @@ mod tests {
         assert_rows(&wall(0.3, 1.0, &SHARES[..2]).unwrap());
     }
 
+    // proves: FON-95
+    #[test]
+    fn the_wall_at_a_thousandth_does_not_hang_when_closest_points_alone_are_served() {
+        let envelope = SHARES[2] * BRICK.z;
+        // Half an envelope between bricks, as in the table, and rounding distance.
+        for (gap, time) in [(0.5 * envelope, 1.0), (1e-15, 0.5)] {
+            let (mut world, ids) = bricks(gap).unwrap();
+            let places: Vec<DVec3> = ids.iter().map(|&id| world[id].position()).collect();
+            let mut stepper = stepper(envelope, ContactHandling::Standard);
+            // Budgets are those of every run: a pair that made no progress would be an error here.
+            let (_, report) = measure(&mut world, &mut stepper, 0.2, time).unwrap();
+            let way = |(&id, place): (&BodyId, &DVec3)| (world[id].position() - *place).length();
+            let farthest = ids.iter().zip(&places).map(way).fold(0.0, f64::max);
+            let rate = report.events as f64 / time / ids.len() as f64;
+            println!("gap {gap}: {report}, {rate:.0} events per second and brick, moved by {farthest} m");
+            assert!(rate < 1e4, "gap {gap}: {rate} events per second and brick");
+            assert!(farthest < 0.2 * BRICK.z, "gap {gap}: a brick moved by {farthest} m");
+        }
+    }
+
     #[test]
     fn a_wall_of_34_bricks_begins_without_overlap() {
         let (mut world, ids) = bricks(1e-4).unwrap();
