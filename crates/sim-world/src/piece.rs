@@ -108,20 +108,31 @@ impl Extent {
         Self { body_from_shape, radius: offset + shape.bounding_radius(), spin_radius: offset + core }
     }
 
-    /// How far the core of the shape reaches along a world direction of any length, measured from the origin of the body frame
-    /// and times that length, m; `None` for a shape without support map. The core leaves out the radius of spheres and
-    /// capsules, which turning does not move.
+    /// A world direction in the frame of the shape.
     #[inline]
     #[must_use]
-    pub fn core_height(&self, shape: &Shape, world_from_body: &Pose, direction: DVec3) -> Option<f64> {
-        let local = world_from_body.inverse_transform_vector(direction);
-        let along = self.body_from_shape.inverse_transform_vector(local);
+    pub fn to_shape(&self, world_from_body: &Pose, direction: DVec3) -> DVec3 {
+        self.body_from_shape.inverse_transform_vector(world_from_body.inverse_transform_vector(direction))
+    }
+
+    /// How far the core of the shape reaches along a direction of any length in the shape's frame, measured from the origin of
+    /// the body frame and times that length, m; `None` for a shape without support map. The core leaves out the radius
+    /// of spheres and capsules, which turning does not move.
+    #[inline]
+    #[must_use]
+    pub fn core_height(&self, shape: &Shape, along: DVec3) -> Option<f64> {
         let core = match shape {
             Shape::Sphere(_) => DVec3::ZERO,
             Shape::Capsule(c) => DVec3::new(0.0, 0.0, c.half_height().copysign(along.z)),
             _ => shape.support(along)?,
         };
-        Some(local.dot(self.body_from_shape.transform_point(core)))
+        let offset = self.body_from_shape.translation;
+        let offset = if offset == DVec3::ZERO {
+            offset
+        } else {
+            self.body_from_shape.inverse_transform_vector(offset)
+        };
+        Some(along.dot(core + offset))
     }
 }
 
@@ -230,6 +241,8 @@ impl Piece {
     pub fn at(&self, time: f64) -> Result<RigidState, BodyError> {
         match &self.law {
             Law::Still => Ok(self.state),
+            // Asked for by everything that follows a collision.
+            Law::Ballistic { .. } if time.to_bits() == self.start.to_bits() => Ok(self.state),
             Law::Ballistic { acceleration, .. } => {
                 let mut state = self.state;
                 state.advance(time - self.start, *acceleration)?;

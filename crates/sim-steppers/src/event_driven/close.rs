@@ -32,7 +32,7 @@
 //!
 //! # Cost
 //!
-//! Two support points.
+//! One support point for each horizon, and one for all of them.
 //!
 //! # Numerics
 //!
@@ -50,41 +50,71 @@
 use super::look::Sides;
 use rigid_impulse::{Body as RigidState, bounds::Travel};
 use sim_math::glam::DVec3;
+use sim_world::Collider;
 
-/// Second-order terms, m/s²: twice A without the part of uniform acceleration along d̂.
-fn swerve(sides: &Sides<'_>, states: &[RigidState; 2], reference: usize, horizon: f64) -> f64 {
-    let mover = 1 - reference;
-    let [w_r, w_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_spin());
-    let radius = sides.colliders[mover].extent().spin_radius;
-    // An infinite shape has no radius of interest: as mover it is refused.
-    let radius = if radius.is_finite() { radius } else { 0.0 };
-    // What changes along the pieces has a bound only, in any direction.
-    let unsteady = unsteady(sides);
-    let acceleration = relative_acceleration(sides, reference).length() + unsteady;
-    let arm = (states[mover].pose().translation - states[reference].pose().translation).length();
-    let drift = (velocity(states, mover) - velocity(states, reference)).length();
-    let speed = drift + acceleration * horizon + radius * w_m;
-    let [swerve_r, swerve_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_swerve());
-    unsteady
-        + acceleration * w_r * horizon
-        + radius * swerve_m
-        + 2.0 * w_r * speed
-        + swerve_r * (arm + radius + speed * horizon)
+/// Second-order terms, m/s²: twice A without the part of uniform acceleration along d̂. One side is the reference.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Swerve {
+    /// Accelerations of the centres that change along the pieces: only a bound, in any direction.
+    unsteady: f64,
+    /// |a|, with what is unsteady.
+    acceleration: f64,
+    /// `W_r` and `s W_r²`.
+    turning: [f64; 2],
+    /// `s r W_m²`.
+    swing: f64,
+    /// `|v_m − v_r| + r W_m`.
+    speed: f64,
+    /// `|c_m − c_r| + r`.
+    arm: f64,
 }
 
-/// Bound on accelerations of the centres that change along the pieces, m/s².
-fn unsteady(sides: &Sides<'_>) -> f64 {
-    let of = |k: usize| sides.bodies[k].piece().unsteady_acceleration();
-    of(0) + of(1)
+impl Swerve {
+    pub(super) fn of(sides: &Sides<'_>, states: &[RigidState; 2], reference: usize) -> Self {
+        let mover = 1 - reference;
+        let [r, m] = [reference, mover].map(|k| sides.bodies[k].piece());
+        let radius = sides.colliders[mover].extent().spin_radius;
+        // An infinite shape has no radius of interest: as mover it is refused.
+        let radius = if radius.is_finite() { radius } else { 0.0 };
+        let unsteady = r.unsteady_acceleration() + m.unsteady_acceleration();
+        let arm = (states[mover].pose().translation - states[reference].pose().translation).length();
+        let drift = (states[mover].velocity.linear - states[reference].velocity.linear).length();
+        Self {
+            unsteady,
+            acceleration: relative_acceleration(sides, reference).length() + unsteady,
+            turning: [r.max_spin(), r.max_swerve()],
+            swing: radius * m.max_swerve(),
+            speed: drift + radius * m.max_spin(),
+            arm: arm + radius,
+        }
+    }
+
+    /// For times up to `horizon` (s).
+    fn within(&self, horizon: f64) -> f64 {
+        let [spin, swerve] = self.turning;
+        let speed = self.speed + self.acceleration * horizon;
+        self.unsteady
+            + self.acceleration * spin * horizon
+            + self.swing
+            + 2.0 * spin * speed
+            + swerve * (self.arm + speed * horizon)
+    }
+
+    /// The horizon at which second-order terms would use up a gap (m) and what parting at a speed (m/s) adds to it, s:
+    /// farther ones make the bound worse.
+    pub(super) fn longest_horizon(&self, gap: f64, parting: f64) -> f64 {
+        let bend = self.within(0.0);
+        if parting > 0.0 {
+            (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
+        } else {
+            (2.0 * gap / bend).sqrt()
+        }
+    }
 }
 
 fn relative_acceleration(sides: &Sides<'_>, reference: usize) -> DVec3 {
     let of = |k: usize| sides.bodies[k].piece().uniform_acceleration();
     of(1 - reference) - of(reference)
-}
-
-fn velocity(states: &[RigidState; 2], k: usize) -> DVec3 {
-    states[k].velocity.linear
 }
 
 /// Bound on how fast the closing speed can change within `horizon` seconds, m/s²; infinite if nothing is known.
@@ -94,57 +124,74 @@ fn velocity(states: &[RigidState; 2], k: usize) -> DVec3 {
 pub(super) fn closing_rate(sides: &Sides<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
     let turning = (0..2)
         .filter(|&reference| sides.colliders[1 - reference].extent().spin_radius.is_finite())
-        .map(|reference| swerve(sides, states, reference, horizon))
+        .map(|reference| Swerve::of(sides, states, reference).within(horizon))
         .fold(f64::INFINITY, f64::min);
     relative_acceleration(sides, 0).length() + turning
 }
 
-/// The horizon at which second-order terms would use up a gap (m) and what parting at a speed (m/s) adds to it, s: farther ones
-/// make the bound worse.
-pub(super) fn longest_horizon(
-    sides: &Sides<'_>,
-    states: &[RigidState; 2],
-    reference: usize,
-    gap: f64,
-    parting: f64,
-) -> f64 {
-    let bend = swerve(sides, states, reference, 0.0);
-    if parting > 0.0 {
-        (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
-    } else {
-        (2.0 * gap / bend).sqrt()
-    }
+/// Bounds on how much of the distance both together use up, with one side as reference; any horizon can be asked for.
+#[derive(Debug)]
+pub(super) struct Close<'a> {
+    swerve: Swerve,
+    mover: &'a Collider,
+    /// d̂ in the frame of the mover's shape, and its change for each second of horizon.
+    along: [DVec3; 2],
+    /// h(d̂).
+    height: f64,
+    /// a·d̂.
+    pull: f64,
+    /// The first term of B.
+    carried: f64,
 }
 
-/// Bound on how much of the distance both together use up within `horizon` seconds. `normal` points from the second to the first.
-pub(super) fn travel(
-    sides: &Sides<'_>,
-    states: &[RigidState; 2],
-    normal: DVec3,
-    reference: usize,
-    horizon: f64,
-) -> Option<Travel> {
-    let mover = 1 - reference;
-    let bend = swerve(sides, states, reference, horizon);
-    if !bend.is_finite() {
-        return None;
+impl<'a> Close<'a> {
+    /// `normal` points from the second to the first.
+    pub(super) fn new(
+        sides: &Sides<'a>,
+        states: &[RigidState; 2],
+        normal: DVec3,
+        reference: usize,
+        swerve: Swerve,
+    ) -> Option<Self> {
+        let mover = 1 - reference;
+        let direction = if mover == 0 { -normal } else { normal };
+        let (m, r) = (&states[mover], &states[reference]);
+        let arm = m.pose().translation - r.pose().translation;
+        let carried = m.velocity.linear - r.velocity.linear - r.velocity.angular.cross(arm);
+        let spin = m.velocity.angular - r.velocity.angular;
+        let collider = sides.colliders[mover];
+        let extent = collider.extent();
+        let along = [direction, direction.cross(spin)].map(|d| extent.to_shape(m.pose(), d));
+        Some(Self {
+            swerve,
+            mover: collider,
+            along,
+            height: extent.core_height(collider.shape(), along[0])?,
+            pull: relative_acceleration(sides, reference).dot(direction),
+            carried: carried.dot(direction),
+        })
     }
-    let direction = if mover == 0 { -normal } else { normal };
-    let (m, r) = (&states[mover], &states[reference]);
-    let arm = m.pose().translation - r.pose().translation;
-    let carried = velocity(states, mover) - velocity(states, reference) - r.velocity.angular.cross(arm);
-    let spin = m.velocity.angular - r.velocity.angular;
-    let (collider, extent) = (sides.colliders[mover], sides.colliders[mover].extent());
-    let height = |along: DVec3| extent.core_height(collider.shape(), m.pose(), along);
-    let swing = (height(direction + direction.cross(spin) * horizon)? - height(direction)?) / horizon;
-    let along = relative_acceleration(sides, reference).dot(direction);
-    Some(Travel { quadratic: 0.5 * (along + bend), linear: carried.dot(direction) + swing })
+
+    /// Good for `horizon` seconds.
+    pub(super) fn travel(&self, horizon: f64) -> Option<Travel> {
+        let bend = self.swerve.within(horizon);
+        if !bend.is_finite() {
+            return None;
+        }
+        let [along, turn] = self.along;
+        let height = self.mover.extent().core_height(self.mover.shape(), along + turn * horizon)?;
+        let swing = (height - self.height) / horizon;
+        Some(Travel { quadratic: 0.5 * (self.pull + bend), linear: self.carried + swing })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_driven::{look::look, pairs::PairTable};
+    use crate::event_driven::{
+        look::{Look, look},
+        pairs::PairTable,
+    };
     use collision_narrowphase::default_chain;
     use rigid_impulse::{EventQueue, motion::Shaker};
     use sim_math::{Pose, glam::DQuat, ops, spatial::Motion, testkit::SplitMix64};
@@ -228,6 +275,11 @@ mod tests {
         work(&Sides::of(world, table.get(slot).unwrap()).unwrap())
     }
 
+    fn travel(sides: &Sides<'_>, seen: &Look, reference: usize, horizon: f64) -> Option<Travel> {
+        let swerve = Swerve::of(sides, &seen.states, reference);
+        Close::new(sides, &seen.states, seen.normal, reference, swerve)?.travel(horizon)
+    }
+
     #[test]
     fn close_bounds_never_exceed_the_true_distance() {
         let (mut random, narrow) = (SplitMix64(17), default_chain());
@@ -244,9 +296,7 @@ mod tests {
                 };
                 for reference in 0..2 {
                     let horizon = random.range(1e-6, 0.2);
-                    let Some(bound) = travel(sides, &start.states, start.normal, reference, horizon) else {
-                        continue;
-                    };
+                    let Some(bound) = travel(sides, &start, reference, horizon) else { continue };
                     for k in 1..=5 {
                         let tau = horizon * f64::from(k) / 5.0;
                         let then = look(sides, &narrow, &mut cache, from + tau).unwrap().unwrap();
@@ -273,7 +323,7 @@ mod tests {
             let world = random_world(&mut random);
             with_sides(&world, |sides| {
                 let seen = look(sides, &narrow, &mut PairCache::default(), 0.0).unwrap().unwrap();
-                let bounds = [0, 1].map(|r| travel(sides, &seen.states, seen.normal, r, 1e-9));
+                let bounds = [0, 1].map(|r| travel(sides, &seen, r, 1e-9));
                 let best = bounds.iter().flatten().map(|b| b.linear).fold(f64::INFINITY, f64::min);
                 let speed = (seen.states[0].velocity.linear - seen.states[1].velocity.linear).length();
                 // The better reference has the face; edge against edge has none.

@@ -45,7 +45,7 @@
 //! `deep_in_the_envelope_distance_is_not_used_up`; the scenes in `tests/`, which check every separation by brute force
 
 use super::{
-    close,
+    close::{Close, Swerve},
     locate::after,
     look::Sides,
     pairs::ActivePair,
@@ -127,14 +127,21 @@ impl ActivePair {
             let shortest = 2.0 * left;
             let parting = if params.together() { (-closing).max(0.0) } else { 0.0 };
             for reference in 0..2 {
-                let longest = close::longest_horizon(sides, states, reference, gap, parting);
-                let mut horizon = longest.min(MAX_HORIZON);
+                let swerve = Swerve::of(sides, states, reference);
+                let mut horizon = swerve.longest_horizon(gap, parting).min(MAX_HORIZON);
+                // Also false for NaN and for nothing to gain.
+                let gains = |horizon: f64, left: f64| {
+                    horizon.partial_cmp(&shortest.max(left)) == Some(Ordering::Greater)
+                };
+                if !gains(horizon, left) {
+                    continue;
+                }
+                let Some(bounds) = Close::new(sides, states, normal, reference, swerve) else { continue };
                 for _ in 0..MAX_HORIZONS {
-                    // Also false for NaN and for nothing to gain.
-                    if horizon.partial_cmp(&shortest.max(left)) != Some(Ordering::Greater) {
+                    if !gains(horizon, left) {
                         break;
                     }
-                    let Some(close) = close::travel(sides, states, normal, reference, horizon) else { break };
+                    let Some(close) = bounds.travel(horizon) else { break };
                     let later = time_left(params, distance, close, press).min(horizon);
                     if later > left {
                         (left, self.travel) = (later, close);
@@ -175,6 +182,7 @@ impl ActivePair {
     /// is left of it.
     pub(super) fn carry_over(&mut self, sides: &Sides<'_>, params: &EventDrivenParams, time: f64) -> f64 {
         let left = self.distance_left(time);
+        self.parted = None;
         let date = self.predict(sides, params, time, left, self.normal, None);
         if left > params.root_tolerance { date } else { time }
     }
