@@ -2,7 +2,7 @@
 
 use crate::{
     Polyhedron, brute_force, gjk, lin_canny,
-    manifold::{Patch, facing, moved, patch_manifold, sized_manifold},
+    manifold::{FEW, MAX, Patch, facing, has_few_corners, moved, sized_manifold},
     pairs,
     relative::Frame,
     vclip::{self, Contact},
@@ -213,11 +213,25 @@ impl NarrowPhase for BruteForce {
 
 /// Manifold of any two bounded convex shapes around a known closest pair.
 fn convex_manifold(a: &Shape, b: &Shape, a_from_b: &Pose, closest: &Separation, margin: f64) -> Manifold {
+    if has_few_corners(a) && has_few_corners(b) {
+        convex_manifold_of::<FEW, { 2 * FEW }, { 2 * FEW + 2 }>(a, b, a_from_b, closest, margin)
+    } else {
+        convex_manifold_of::<MAX, { 2 * MAX }, { 2 * MAX + 2 }>(a, b, a_from_b, closest, margin)
+    }
+}
+
+fn convex_manifold_of<const N: usize, const C: usize, const R: usize>(
+    a: &Shape,
+    b: &Shape,
+    a_from_b: &Pose,
+    closest: &Separation,
+    margin: f64,
+) -> Manifold {
     let frame = Frame::from_pose(a_from_b);
-    let patch_a = Patch::of_shape(a, -closest.normal);
-    let patch_b = moved(&Patch::of_shape(b, frame.back(closest.normal)), &frame);
+    let patch_a = Patch::<N>::of_shape(a, -closest.normal);
+    let patch_b = moved(&Patch::<N>::of_shape(b, frame.back(closest.normal)), &frame);
     let scale = a.bounding_radius() + b.bounding_radius();
-    patch_manifold(&patch_a, &patch_b, closest, [FeatureId::NONE; 2], margin, scale)
+    sized_manifold::<N, C, R>(&patch_a, &patch_b, closest, [FeatureId::NONE; 2], margin, scale)
 }
 
 impl NarrowPhase for Gjk {

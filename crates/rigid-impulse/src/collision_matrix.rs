@@ -271,6 +271,9 @@ fn add_columns(columns: &[f64], impulse: DVec3, v: &mut [f64]) -> Result<(), Dyn
 #[must_use]
 pub fn pair_matrix(a: &Body, b: &Body, frame: &ContactFrame) -> DMat3 {
     let half = |body: &Body| {
+        if body.inverse_mass() == 0.0 {
+            return DMat3::ZERO;
+        }
         // Columns: response of the contact point to unit impulses along the contact axes.
         let arm = frame.to_contact(frame.point - body.pose().translation);
         let inverse = frame.axes.transpose() * body.inverse_inertia() * frame.axes;

@@ -1,8 +1,10 @@
 //! Prints the table of `crates/scene/scenes/README.md`: every scene of the theses beside the thesis.
 //!
 //! ```sh
-//! cargo run --release -p sim-cli --example scene_table [SCENE ...]
+//! cargo run --release -p sim-cli --example scene_table [--awake] [SCENE ...]
 //! ```
+//!
+//! With `--awake` nobody sleeps.
 
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
@@ -37,7 +39,9 @@ const SCENES: [(&str, Option<f64>, f64); 19] = [
 ];
 
 fn main() -> Result<(), CliError> {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let (options, wanted): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
+    let awake = options.iter().any(|option| option == "--awake");
     println!(
         "| scene | thesis | ours | checks/s | dynamics / detection / response | rise of energy | deepest overlap |"
     );
@@ -49,6 +53,9 @@ fn main() -> Result<(), CliError> {
         let mut source = Source::open(name)?;
         let until = source.setup()?.until.min(longest);
         source.loaded.scene.run.until = Some(until);
+        if awake {
+            source.loaded.scene.stepper.sleep = None;
+        }
         let run = |clock| simulate(&source, Wanted { clock, ..Wanted::default() }, &mut |_, _| {});
         // Without meters for the time, with them for the split.
         let [plain, watched]: [Outcome; 2] = [run(false)?.0, run(true)?.0];

@@ -157,6 +157,12 @@ fn a_batch_is_the_same_for_any_number_of_jobs() {
     let wrong =
         sim(&["run", scene.to_str().unwrap(), "--repeat", "2", "--vary", "bodies.bal.position.z=0..1"]);
     assert_eq!(wrong.status.code(), Some(2));
+    let nobody = sim(&["run", scene.to_str().unwrap(), "--repeat", "2", "--jobs", "0"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    assert!(err(&nobody).contains("--jobs: must be at least 1, got 0"), "{}", err(&nobody));
+    let backwards = sim(&["run", scene.to_str().unwrap(), "--until", "-1s"]);
+    assert_eq!(backwards.status.code(), Some(2));
+    assert!(err(&backwards).contains("must be a time in seconds"), "{}", err(&backwards));
 }
 
 #[test]

@@ -308,9 +308,22 @@ impl Shape {
                 let half = r.x_axis.abs() * h.x + r.y_axis.abs() * h.y + r.z_axis.abs() * h.z;
                 Aabb::from_center_half_extents(world_from_shape.translation, half)
             }
+            Self::Capsule(c) => {
+                let axis = world_from_shape.rotation * DVec3::Z;
+                let half = axis.abs() * c.half_height + c.radius;
+                Aabb::from_center_half_extents(world_from_shape.translation, half)
+            }
+            Self::Cylinder(c) => {
+                let axis = world_from_shape.rotation * DVec3::Z;
+                // How far a disk reaches along each axis of the world; 1 − a² would lose digits.
+                let s = axis * axis;
+                let rim = DVec3::new((s.y + s.z).sqrt(), (s.z + s.x).sqrt(), (s.x + s.y).sqrt());
+                let half = axis.abs() * c.half_height + rim * c.radius;
+                Aabb::from_center_half_extents(world_from_shape.translation, half)
+            }
             Self::HalfSpace(h) => half_space_aabb(h, world_from_shape),
             Self::Custom(shape) => shape.aabb(world_from_shape),
-            Self::Capsule(_) | Self::Cylinder(_) | Self::Convex(_) => self.aabb_by_support(world_from_shape),
+            Self::Convex(_) => self.aabb_by_support(world_from_shape),
         }
     }
 
@@ -364,6 +377,23 @@ mod tests {
             Cuboid::new(DVec3::new(0.2, 0.9, 1.4)).unwrap().into(),
             Cylinder::new(0.8, 0.4).unwrap().into(),
         ]
+    }
+
+    #[test]
+    fn boxes_in_closed_form_are_those_of_the_support_map() {
+        let mut random = SplitMix64(31);
+        for k in 0..1000 {
+            let (radius, half) = (random.range(0.01, 2.0), random.range(0.01, 2.0));
+            let rotation = if k == 0 { DQuat::IDENTITY } else { random.unit_quat() };
+            let pose = Pose::new(random.vec3(3.0), rotation);
+            let shapes: [Shape; 2] =
+                [Cylinder::new(radius, half).unwrap().into(), Capsule::new(radius, half).unwrap().into()];
+            for shape in shapes {
+                let (found, expected) = (shape.aabb(&pose), shape.aabb_by_support(&pose));
+                let apart = (found.min - expected.min).abs().max((found.max - expected.max).abs());
+                assert!(apart.max_element() < 1e-14 * (10.0 + radius + half), "{shape:?}: {apart}");
+            }
+        }
     }
 
     #[test]

@@ -298,25 +298,38 @@ impl Account {
             let before = velocity(&states);
             states[0].apply_impulse_if_free(c.point, c.impulse);
             states[1].apply_impulse_if_free(c.point, -c.impulse);
-            let after = velocity(&states);
-            let mean = 0.5 * ((before[0] - before[1]) + (after[0] - after[1]));
-            let along = c.normal * c.impulse.dot(c.normal);
-            let normal_work = along.dot(mean);
-            if c.kind == CollisionKind::Ordinary {
-                self.energy.impact += normal_work;
-            } else {
-                self.energy.micro += normal_work;
-            }
-            self.energy.friction += (c.impulse - along).dot(mean);
-            for (k, impulse) in [(0, -c.impulse), (1, c.impulse)] {
-                // What a body that is not free exerts on the free one.
-                match states[k].kind() {
-                    BodyKind::Free(_) => {}
-                    BodyKind::Fixed => self.momentum.fixed.add(Momentum::at(c.point, impulse)),
-                    BodyKind::Scripted => {
-                        self.energy.scripted += impulse.dot(before[k]);
-                        self.momentum.scripted.add(Momentum::at(c.point, impulse));
-                    }
+            self.collision(c, [states[0].kind(), states[1].kind()], before, velocity(&states));
+        }
+    }
+
+    /// Books one impulse, given the velocities of both bodies at its point before and after, m/s.
+    pub(crate) fn collision(
+        &mut self,
+        c: &Collision,
+        kinds: [&BodyKind; 2],
+        before: [DVec3; 2],
+        after: [DVec3; 2],
+    ) {
+        if self.open.is_none() || !c.impulse.is_finite() {
+            return;
+        }
+        let mean = 0.5 * ((before[0] - before[1]) + (after[0] - after[1]));
+        let along = c.normal * c.impulse.dot(c.normal);
+        let normal_work = along.dot(mean);
+        if c.kind == CollisionKind::Ordinary {
+            self.energy.impact += normal_work;
+        } else {
+            self.energy.micro += normal_work;
+        }
+        self.energy.friction += (c.impulse - along).dot(mean);
+        for (k, impulse) in [(0, -c.impulse), (1, c.impulse)] {
+            // What a body that is not free exerts on the free one.
+            match kinds[k] {
+                BodyKind::Free(_) => {}
+                BodyKind::Fixed => self.momentum.fixed.add(Momentum::at(c.point, impulse)),
+                BodyKind::Scripted => {
+                    self.energy.scripted += impulse.dot(before[k]);
+                    self.momentum.scripted.add(Momentum::at(c.point, impulse));
                 }
             }
         }
@@ -434,6 +447,18 @@ impl World {
     /// Books impulses between two bodies in the open account, given the states before them: for steppers.
     pub fn book_collisions(&mut self, before: &[RigidState; 2], collisions: &[Collision]) {
         self.account.collisions(*before, collisions);
+    }
+
+    /// Books one impulse in the open account, given what the two bodies are and their velocities at its point before and
+    /// after it, m/s: for steppers that know these.
+    pub fn book_collision(
+        &mut self,
+        collision: &Collision,
+        kinds: [&BodyKind; 2],
+        before: [DVec3; 2],
+        after: [DVec3; 2],
+    ) {
+        self.account.collision(collision, kinds, before, after);
     }
 }
 

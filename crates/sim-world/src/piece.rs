@@ -108,27 +108,37 @@ impl Extent {
         Self { body_from_shape, radius: offset + shape.bounding_radius(), spin_radius: offset + core }
     }
 
-    /// How far the core of the shape reaches along a world direction of any length, measured from the origin of the body frame
-    /// and times that length, m; `None` for a shape without support map. The core leaves out the radius of spheres and
-    /// capsules, which turning does not move.
+    /// A world direction in the frame of the shape.
     #[inline]
     #[must_use]
-    pub fn core_height(&self, shape: &Shape, world_from_body: &Pose, direction: DVec3) -> Option<f64> {
-        let local = world_from_body.inverse_transform_vector(direction);
-        Some(local.dot(self.core_point(shape, local)?))
+    pub fn to_shape(&self, world_from_body: &Pose, direction: DVec3) -> DVec3 {
+        self.body_from_shape.inverse_transform_vector(world_from_body.inverse_transform_vector(direction))
     }
 
-    /// The point of the core that is farthest along a direction, both in the body frame, m.
+    /// How far the core of the shape reaches along a direction of any length in the shape's frame, measured from the origin of
+    /// the body frame and times that length, m; `None` for a shape without support map. The core leaves out the radius
+    /// of spheres and capsules, which turning does not move.
     #[inline]
     #[must_use]
-    pub fn core_point(&self, shape: &Shape, direction: DVec3) -> Option<DVec3> {
-        let along = self.body_from_shape.inverse_transform_vector(direction);
-        let core = match shape {
+    pub fn core_height(&self, shape: &Shape, along: DVec3) -> Option<f64> {
+        let offset = self.body_from_shape.translation;
+        let offset = if offset == DVec3::ZERO {
+            offset
+        } else {
+            self.body_from_shape.inverse_transform_vector(offset)
+        };
+        Some(along.dot(self.core_point(shape, along)? + offset))
+    }
+
+    /// The point of the core that is farthest along a direction, both in the shape's frame, m.
+    #[inline]
+    #[must_use]
+    pub fn core_point(&self, shape: &Shape, along: DVec3) -> Option<DVec3> {
+        Some(match shape {
             Shape::Sphere(_) => DVec3::ZERO,
             Shape::Capsule(c) => DVec3::new(0.0, 0.0, c.half_height().copysign(along.z)),
             _ => shape.support(along)?,
-        };
-        Some(self.body_from_shape.transform_point(core))
+        })
     }
 }
 
@@ -237,6 +247,8 @@ impl Piece {
     pub fn at(&self, time: f64) -> Result<RigidState, BodyError> {
         match &self.law {
             Law::Still => Ok(self.state),
+            // Asked for by everything that follows a collision.
+            Law::Ballistic { .. } if time.to_bits() == self.start.to_bits() => Ok(self.state),
             Law::Ballistic { acceleration, .. } => {
                 let mut state = self.state;
                 state.advance(time - self.start, *acceleration)?;

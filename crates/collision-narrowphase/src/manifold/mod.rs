@@ -5,7 +5,7 @@ mod patch;
 mod reduce;
 
 pub(crate) use clip::{Polygon, clip};
-pub(crate) use patch::{Patch, facing};
+pub(crate) use patch::{FEW, MAX, Patch, facing, has_few_corners};
 pub(crate) use reduce::Reducer;
 
 use crate::relative::Frame;
@@ -24,9 +24,7 @@ pub(crate) fn patch_manifold(
     margin: f64,
     scale: f64,
 ) -> Manifold {
-    sized_manifold::<{ patch::MAX }, { 2 * patch::MAX }, { 2 * patch::MAX + 2 }>(
-        patch_a, patch_b, closest, features, margin, scale,
-    )
+    sized_manifold::<MAX, { 2 * MAX }, { 2 * MAX + 2 }>(patch_a, patch_b, closest, features, margin, scale)
 }
 
 /// The same for patches of up to N corners: C ≥ 2 N points when clipped, R ≥ C + 2 contacts. Small ones, as boxes

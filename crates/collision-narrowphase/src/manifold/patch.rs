@@ -5,7 +5,7 @@ use crate::{
     relative::Frame,
     shapes::{Frustum, Rounded},
 };
-use sim_math::{glam::DVec3, ops};
+use sim_math::glam::DVec3;
 use sim_traits::{FeatureId, Shape};
 
 /// A corner of a patch and the edge that leaves it.
@@ -22,6 +22,12 @@ impl Corner {
 
 /// Faces with more corners contribute this many, evenly spread.
 pub(crate) const MAX: usize = 32;
+
+/// Cosine and sine of multiples of 45 degrees.
+const OCTAGON: [[f64; 2]; 8] = {
+    use std::f64::consts::FRAC_1_SQRT_2 as D;
+    [[1.0, 0.0], [D, D], [0.0, 1.0], [-D, D], [-1.0, 0.0], [-D, -D], [0.0, -1.0], [D, -D]]
+};
 
 /// A convex polygon counter-clockwise about `normal`, or a segment, or a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,7 +135,15 @@ impl<const N: usize> Patch<N> {
     }
 }
 
-impl Patch {
+/// Corners of the largest patch of a shape that is no polyhedron.
+pub(crate) const FEW: usize = 8;
+
+/// True if [`FEW`] corners are enough for any patch of the shape.
+pub(crate) fn has_few_corners(shape: &Shape) -> bool {
+    matches!(shape, Shape::Sphere(_) | Shape::Capsule(_) | Shape::Cuboid(_) | Shape::Cylinder(_))
+}
+
+impl<const N: usize> Patch<N> {
     /// What faces `direction` (unit length) on any bounded convex shape, in its frame.
     pub(crate) fn of_shape(shape: &Shape, direction: DVec3) -> Self {
         match shape {
@@ -179,9 +193,9 @@ impl Patch {
         let around = direction.with_z(0.0).length();
         if direction.z.abs() >= side.x * around + side.z * direction.z && radius > 0.0 {
             let mut patch = Self::new(if up { DVec3::Z } else { DVec3::NEG_Z }, u32::from(up));
-            for k in 0..8_u32 {
-                let turn = f64::from(k) * std::f64::consts::FRAC_PI_4;
-                let (s, c) = ops::sin_cos(if up { turn } else { -turn });
+            for (k, [c, s]) in (0..).zip(OCTAGON) {
+                // Counter-clockwise about the normal.
+                let s = if up { s } else { -s };
                 patch.push(DVec3::new(radius * c, radius * s, z), k, k);
             }
             return patch;

@@ -26,7 +26,7 @@
 //! `tests/conformance.rs`, `tests/manifold.rs`
 
 use crate::{
-    manifold::{Patch, Reducer},
+    manifold::{FEW, MAX, Patch, Reducer, has_few_corners},
     relative::Frame,
 };
 use sim_math::Pose;
@@ -44,11 +44,25 @@ pub fn convex_half_space(a: &Shape, b: &HalfSpace, a_from_b: &Pose) -> Option<Se
 /// Contacts of a bounded convex shape with a half-space up to `margin` metres apart, at most four.
 #[must_use]
 pub fn half_space_manifold(a: &Shape, b: &HalfSpace, a_from_b: &Pose, margin: f64) -> Option<Manifold> {
+    // Large arrays cost more to clear than to use.
+    if has_few_corners(a) {
+        sized::<FEW, { FEW + 2 }>(a, b, a_from_b, margin)
+    } else {
+        sized::<MAX, { MAX + 2 }>(a, b, a_from_b, margin)
+    }
+}
+
+fn sized<const N: usize, const R: usize>(
+    a: &Shape,
+    b: &HalfSpace,
+    a_from_b: &Pose,
+    margin: f64,
+) -> Option<Manifold> {
     let closest = convex_half_space(a, b, a_from_b)?;
     let normal = closest.normal;
-    let mut reducer: Reducer = Reducer::new(normal, a.bounding_radius());
+    let mut reducer: Reducer<R> = Reducer::new(normal, a.bounding_radius());
     if closest.distance <= margin {
-        for corner in Patch::of_shape(a, -normal).corners() {
+        for corner in Patch::<N>::of_shape(a, -normal).corners() {
             let separation = normal.dot(corner.position - a_from_b.translation);
             if separation <= margin {
                 reducer.push(ContactPoint {

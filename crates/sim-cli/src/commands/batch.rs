@@ -123,9 +123,13 @@ pub fn batch(source: &Source, args: &RunArgs, count: u32) -> Result<String, CliE
             return Err(CliError::Argument { item: item.to_owned(), what });
         }
     }
+    if args.jobs == 0 {
+        let what = "must be at least 1, got 0".to_owned();
+        return Err(CliError::Argument { item: "--jobs".to_owned(), what });
+    }
     let vary: Vec<Vary> = args.vary.iter().map(|v| Vary::parse(v)).collect::<Result<_, _>>()?;
     let bar = (!args.quiet).then(progress);
-    let outcomes = run_all(source, &vary, count, args.jobs.max(1), &|done| {
+    let outcomes = run_all(source, &vary, count, args.jobs, &|done| {
         if let Some(bar) = &bar {
             bar.set_position(1000 * u64::from(done) / u64::from(count));
             bar.set_message(format!("{done} of {count} runs"));

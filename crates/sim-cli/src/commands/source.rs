@@ -38,7 +38,7 @@ pub struct Choices {
     #[arg(long, value_name = "NAME")]
     pub contacts: Option<String>,
     /// Simulated time, such as 10s or 0.5
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub until: Option<f64>,
 }
 

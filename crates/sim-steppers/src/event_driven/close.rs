@@ -43,7 +43,7 @@
 //!
 //! # Cost
 //!
-//! Two support points; eight between edges.
+//! One support point for each horizon, and one for all of them; between edges eight for each horizon.
 //!
 //! # Numerics
 //!
@@ -62,6 +62,7 @@
 use super::look::Sides;
 use rigid_impulse::{Body as RigidState, bounds::Travel};
 use sim_math::glam::DVec3;
+use sim_world::Collider;
 
 /// How a plane that separates the two turns.
 #[derive(Debug, Clone, Copy)]
@@ -82,48 +83,76 @@ impl Plane {
 }
 
 /// Second-order terms, m/s²: twice A without the part of uniform acceleration along d̂.
-fn swerve(sides: &Sides<'_>, states: &[RigidState; 2], plane: Plane, horizon: f64) -> f64 {
-    let reference = plane.reference();
-    let mover = 1 - reference;
-    let [w_r, w_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_spin());
-    let [swerve_r, swerve_m] = [reference, mover].map(|k| sides.bodies[k].piece().max_swerve());
-    let [own, radius] = [reference, mover].map(|k| sides.colliders[k].extent().spin_radius);
-    // An infinite shape has no radius of interest: as mover it is refused.
-    let radius = if radius.is_finite() { radius } else { 0.0 };
-    let (w, swerve, own) = match plane {
-        Plane::With(_) => (w_r, swerve_r, 0.0),
-        Plane::Between(spin) => {
-            let w = spin.length();
-            (w, w * w, own * (swerve_r + 2.0 * w * w_r + w * w))
-        }
-    };
-    // What changes along the pieces has a bound only, in any direction.
-    let unsteady = unsteady(sides);
-    let acceleration = relative_acceleration(sides, reference).length() + unsteady;
-    let arm = (states[mover].pose().translation - states[reference].pose().translation).length();
-    let drift = (velocity(states, mover) - velocity(states, reference)).length();
-    let speed = drift + acceleration * horizon + radius * w_m;
-    unsteady
-        + acceleration * w * horizon
-        + radius * swerve_m
-        + 2.0 * w * speed
-        + swerve * (arm + radius + speed * horizon)
-        + own
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Swerve {
+    /// Accelerations of the centres that change along the pieces: only a bound, in any direction.
+    unsteady: f64,
+    /// |a|, with what is unsteady.
+    acceleration: f64,
+    /// `W` and `s W²` of the plane.
+    turning: [f64; 2],
+    /// `s r W_m²`, and what the reference turns against a plane of its own.
+    swing: f64,
+    /// `|v_m − v_r| + r W_m`.
+    speed: f64,
+    /// `|c_m − c_r| + r`.
+    arm: f64,
 }
 
-/// Bound on accelerations of the centres that change along the pieces, m/s².
-fn unsteady(sides: &Sides<'_>) -> f64 {
-    let of = |k: usize| sides.bodies[k].piece().unsteady_acceleration();
-    of(0) + of(1)
+impl Swerve {
+    pub(super) fn of(sides: &Sides<'_>, states: &[RigidState; 2], plane: Plane) -> Self {
+        let reference = plane.reference();
+        let mover = 1 - reference;
+        let [r, m] = [reference, mover].map(|k| sides.bodies[k].piece());
+        let [own, radius] = [reference, mover].map(|k| sides.colliders[k].extent().spin_radius);
+        // An infinite shape has no radius of interest: as mover it is refused.
+        let radius = if radius.is_finite() { radius } else { 0.0 };
+        let (turning, own) = match plane {
+            Plane::With(_) => ([r.max_spin(), r.max_swerve()], 0.0),
+            Plane::Between(spin) => {
+                let w = spin.length();
+                ([w, w * w], own * (r.max_swerve() + 2.0 * w * r.max_spin() + w * w))
+            }
+        };
+        let unsteady = r.unsteady_acceleration() + m.unsteady_acceleration();
+        let arm = (states[mover].pose().translation - states[reference].pose().translation).length();
+        let drift = (states[mover].velocity.linear - states[reference].velocity.linear).length();
+        Self {
+            unsteady,
+            acceleration: relative_acceleration(sides, reference).length() + unsteady,
+            turning,
+            swing: radius * m.max_swerve() + own,
+            speed: drift + radius * m.max_spin(),
+            arm: arm + radius,
+        }
+    }
+
+    /// For times up to `horizon` (s).
+    fn within(&self, horizon: f64) -> f64 {
+        let [spin, swerve] = self.turning;
+        let speed = self.speed + self.acceleration * horizon;
+        self.unsteady
+            + self.acceleration * spin * horizon
+            + self.swing
+            + 2.0 * spin * speed
+            + swerve * (self.arm + speed * horizon)
+    }
+
+    /// The horizon at which second-order terms would use up a gap (m) and what parting at a speed (m/s) adds to it, s:
+    /// farther ones make the bound worse.
+    pub(super) fn longest_horizon(&self, gap: f64, parting: f64) -> f64 {
+        let bend = self.within(0.0);
+        if parting > 0.0 {
+            (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
+        } else {
+            (2.0 * gap / bend).sqrt()
+        }
+    }
 }
 
 fn relative_acceleration(sides: &Sides<'_>, reference: usize) -> DVec3 {
     let of = |k: usize| sides.bodies[k].piece().uniform_acceleration();
     of(1 - reference) - of(reference)
-}
-
-fn velocity(states: &[RigidState; 2], k: usize) -> DVec3 {
-    states[k].velocity.linear
 }
 
 /// Bound on how fast the closing speed can change within `horizon` seconds, m/s²; infinite if nothing is known.
@@ -133,60 +162,97 @@ fn velocity(states: &[RigidState; 2], k: usize) -> DVec3 {
 pub(super) fn closing_rate(sides: &Sides<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
     let turning = (0..2)
         .filter(|&reference| sides.colliders[1 - reference].extent().spin_radius.is_finite())
-        .map(|reference| swerve(sides, states, Plane::With(reference), horizon))
+        .map(|reference| Swerve::of(sides, states, Plane::With(reference)).within(horizon))
         .fold(f64::INFINITY, f64::min);
     relative_acceleration(sides, 0).length() + turning
 }
 
-/// The horizon at which second-order terms would use up a gap (m) and what parting at a speed (m/s) adds to it, s: farther ones
-/// make the bound worse.
-pub(super) fn longest_horizon(
-    sides: &Sides<'_>,
-    states: &[RigidState; 2],
-    plane: Plane,
-    gap: f64,
-    parting: f64,
-) -> f64 {
-    let bend = swerve(sides, states, plane, 0.0);
-    if parting > 0.0 {
-        (parting + (parting * parting + 2.0 * gap * bend).sqrt()) / bend
-    } else {
-        (2.0 * gap / bend).sqrt()
+/// How fast the core of a body comes nearer to the plane by turning.
+#[derive(Debug)]
+struct Swing<'a> {
+    collider: &'a Collider,
+    /// d̂ in the frame of the shape, and its change for each second of horizon.
+    along: [DVec3; 2],
+    /// h(d̂).
+    height: f64,
+}
+
+impl<'a> Swing<'a> {
+    /// Of body `k` against a plane that turns at `turn` rad/s.
+    fn new(
+        sides: &Sides<'a>,
+        states: &[RigidState; 2],
+        normal: DVec3,
+        k: usize,
+        turn: DVec3,
+    ) -> Option<Self> {
+        let collider = sides.colliders[k];
+        let (extent, out) = (collider.extent(), outwards(normal, k));
+        let spin = states[k].velocity.angular - turn;
+        let along = [out, out.cross(spin)].map(|d| extent.to_shape(states[k].pose(), d));
+        let height = extent.core_height(collider.shape(), along[0])?;
+        Some(Self { collider, along, height })
+    }
+
+    /// Mean over `horizon` seconds, m/s.
+    fn speed(&self, horizon: f64) -> Option<f64> {
+        let [along, turn] = self.along;
+        let height = self.collider.extent().core_height(self.collider.shape(), along + turn * horizon)?;
+        Some((height - self.height) / horizon)
     }
 }
 
-/// Bound on how much of the distance both together use up within `horizon` seconds. `normal` points from the second to the first.
-pub(super) fn travel(
-    sides: &Sides<'_>,
-    states: &[RigidState; 2],
-    normal: DVec3,
-    plane: Plane,
-    horizon: f64,
-) -> Option<Travel> {
-    let reference = plane.reference();
-    let mover = 1 - reference;
-    let bend = swerve(sides, states, plane, horizon);
-    if !bend.is_finite() {
-        return None;
+/// Bounds on how much of the distance both together use up, by one plane; any horizon can be asked for.
+#[derive(Debug)]
+pub(super) struct Close<'a> {
+    swerve: Swerve,
+    mover: Swing<'a>,
+    /// Only where the plane does not turn with it.
+    reference: Option<Swing<'a>>,
+    /// a·d̂.
+    pull: f64,
+    /// The first term of B.
+    carried: f64,
+}
+
+impl<'a> Close<'a> {
+    /// `normal` points from the second to the first.
+    pub(super) fn new(
+        sides: &Sides<'a>,
+        states: &[RigidState; 2],
+        normal: DVec3,
+        plane: Plane,
+        swerve: Swerve,
+    ) -> Option<Self> {
+        let reference = plane.reference();
+        let mover = 1 - reference;
+        let direction = outwards(normal, mover);
+        let (m, r) = (&states[mover], &states[reference]);
+        let (turn, own) = match plane {
+            Plane::With(_) => (r.velocity.angular, None),
+            Plane::Between(spin) => (spin, Some(Swing::new(sides, states, normal, reference, spin)?)),
+        };
+        let arm = m.pose().translation - r.pose().translation;
+        let carried = m.velocity.linear - r.velocity.linear - turn.cross(arm);
+        Some(Self {
+            swerve,
+            mover: Swing::new(sides, states, normal, mover, turn)?,
+            reference: own,
+            pull: relative_acceleration(sides, reference).dot(direction),
+            carried: carried.dot(direction),
+        })
     }
-    let direction = outwards(normal, mover);
-    let (m, r) = (&states[mover], &states[reference]);
-    let turn = match plane {
-        Plane::With(_) => r.velocity.angular,
-        Plane::Between(spin) => spin,
-    };
-    let arm = m.pose().translation - r.pose().translation;
-    let carried = velocity(states, mover) - velocity(states, reference) - turn.cross(arm);
-    // How fast the core of a body comes nearer to the plane by turning.
-    let swing = |k: usize| {
-        let (collider, extent) = (sides.colliders[k], sides.colliders[k].extent());
-        let height = |along: DVec3| extent.core_height(collider.shape(), states[k].pose(), along);
-        let (out, spin) = (outwards(normal, k), states[k].velocity.angular - turn);
-        Some((height(out + out.cross(spin) * horizon)? - height(out)?) / horizon)
-    };
-    let own = if matches!(plane, Plane::Between(_)) { swing(reference)? } else { 0.0 };
-    let along = relative_acceleration(sides, reference).dot(direction);
-    Some(Travel { quadratic: 0.5 * (along + bend), linear: carried.dot(direction) + swing(mover)? + own })
+
+    /// Good for `horizon` seconds.
+    pub(super) fn travel(&self, horizon: f64) -> Option<Travel> {
+        let bend = self.swerve.within(horizon);
+        if !bend.is_finite() {
+            return None;
+        }
+        let own = self.reference.as_ref().map_or(Some(0.0), |swing| swing.speed(horizon))?;
+        let linear = self.carried + self.mover.speed(horizon)? + own;
+        Some(Travel { quadratic: 0.5 * (self.pull + bend), linear })
+    }
 }
 
 /// From a body towards the other.
@@ -206,8 +272,10 @@ pub(super) fn between_edges(
         let (collider, extent, pose) = (sides.colliders[k], sides.colliders[k].extent(), states[k].pose());
         let out = outwards(normal, k);
         let turn = out.cross(states[k].velocity.angular - states[1 - k].velocity.angular) * horizon;
-        let end = |along| extent.core_point(collider.shape(), pose.inverse_transform_vector(along));
-        Some(pose.transform_vector(end(out + turn)? - end(out - turn)?).cross(normal))
+        let [out, turn] = [out, turn].map(|d| extent.to_shape(pose, d));
+        let end = |along| extent.core_point(collider.shape(), along);
+        let edge = extent.body_from_shape.transform_vector(end(out + turn)? - end(out - turn)?);
+        Some(pose.transform_vector(edge).cross(normal))
     };
     let [a, b] = [across(0)?, across(1)?];
     let [to_a, to_b] = [a.cross(normal), b.cross(normal)];
@@ -219,7 +287,10 @@ pub(super) fn between_edges(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_driven::{look::look, pairs::PairTable};
+    use crate::event_driven::{
+        look::{Look, look},
+        pairs::PairTable,
+    };
     use collision_narrowphase::default_chain;
     use rigid_impulse::{EventQueue, motion::Shaker};
     use sim_math::{Pose, glam::DQuat, ops, spatial::Motion, testkit::SplitMix64};
@@ -303,6 +374,11 @@ mod tests {
         work(&Sides::of(world, table.get(slot).unwrap()).unwrap())
     }
 
+    fn travel(sides: &Sides<'_>, seen: &Look, plane: Plane, horizon: f64) -> Option<Travel> {
+        let swerve = Swerve::of(sides, &seen.states, plane);
+        Close::new(sides, &seen.states, seen.normal, plane, swerve)?.travel(horizon)
+    }
+
     #[test]
     fn close_bounds_never_exceed_the_true_distance() {
         let (mut random, narrow) = (SplitMix64(17), default_chain());
@@ -321,7 +397,7 @@ mod tests {
                 let between = between_edges(sides, &start.states, start.normal, horizon);
                 edges += u32::from(between.is_some());
                 for plane in [Some(Plane::With(0)), Some(Plane::With(1)), between].into_iter().flatten() {
-                    let Some(bound) = travel(sides, &start.states, start.normal, plane, horizon) else {
+                    let Some(bound) = travel(sides, &start, plane, horizon) else {
                         continue;
                     };
                     for k in 1..=5 {
@@ -369,7 +445,7 @@ mod tests {
                 let seen = look(sides, &narrow, &mut PairCache::default(), 0.0).unwrap().unwrap();
                 assert!((seen.distance - 1e-6).abs() < 1e-12);
                 let horizon = 1e-7;
-                let linear = |plane| travel(sides, &seen.states, seen.normal, plane, horizon).unwrap().linear;
+                let linear = |plane| travel(sides, &seen, plane, horizon).unwrap().linear;
                 let plane = between_edges(sides, &seen.states, seen.normal, horizon).unwrap();
                 worst = worst.max((linear(plane) - seen.closing).abs());
                 worse += u32::from(linear(Plane::With(0)).min(linear(Plane::With(1))) > seen.closing + 0.1);
@@ -387,7 +463,7 @@ mod tests {
             let world = random_world(&mut random);
             with_sides(&world, |sides| {
                 let seen = look(sides, &narrow, &mut PairCache::default(), 0.0).unwrap().unwrap();
-                let bounds = [0, 1].map(|r| travel(sides, &seen.states, seen.normal, Plane::With(r), 1e-9));
+                let bounds = [0, 1].map(|r| travel(sides, &seen, Plane::With(r), 1e-9));
                 let best = bounds.iter().flatten().map(|b| b.linear).fold(f64::INFINITY, f64::min);
                 let speed = (seen.states[0].velocity.linear - seen.states[1].velocity.linear).length();
                 // The better reference has the face; edge against edge has none.

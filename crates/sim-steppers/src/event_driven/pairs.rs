@@ -45,6 +45,8 @@ pub(super) struct ActivePair {
     pub(super) events: u32,
     /// What its contacts bore lately.
     pub(super) bearing: Bearing,
+    /// When a collision phase sent the two apart, s, and at which speed, m/s; `None` once one of them got another motion.
+    pub(super) parted: Option<(f64, f64)>,
     /// Its next look is set by the collision phase that is under way.
     pub(super) in_phase: bool,
     /// Positions in the lists of both bodies.
@@ -55,6 +57,14 @@ impl ActivePair {
     /// Rank among events of equal time: by collider slots.
     pub(super) fn rank(key: Pair) -> u64 {
         ((u64::from(key.a.0) + 1) << 32) | u64::from(key.b.0)
+    }
+
+    /// Mean acceleration (m/s²) since a collision phase sent the two apart, if they close at a speed (m/s) at `time` (s) and nothing
+    /// has happened to them in between; else zero.
+    pub(super) fn fall(&self, time: f64, closing: f64) -> f64 {
+        self.parted
+            .filter(|(since, _)| *since < time)
+            .map_or(0.0, |(since, speed)| (speed + closing) / (time - since))
     }
 
     /// Number of this collision, which gives the order of visiting contacts.
@@ -146,6 +156,7 @@ impl PairTable {
             turn: 0,
             events: 0,
             bearing: Bearing::default(),
+            parted: None,
             in_phase: false,
             places,
         };

@@ -6,6 +6,7 @@
 //! Fontijne (2000), sections 3.8.2 and 3.10: impulses at all contacts of a pair, in an order that changes, for all pairs
 //! until no contact closer than ε approaches. His contacts are features that had impulses lately; here they are the
 //! whole manifold of each pair. That impulses add up over sweeps, and begin with what contacts bore lately, is ours.
+//! Steps between sweeps: Silcowitz, Niebe, Erleben (2010), nonsmooth nonlinear conjugate gradients.
 //!
 //! # Symbols
 //!
@@ -21,7 +22,9 @@
 //! begin:  the contacts of the pair that collided, each with p = bearing × time since its last phase
 //! grow:   pairs of bodies that got an impulse join, if they can be inside the envelope
 //! sweep:  visit every contact (see `touch`), forwards and backwards in turn
-//! until no velocity changes by more than `SETTLED` of a hop, or after `PLENTY` sweeps no approach is left
+//! step:   r = what a sweep changed,  β = |r|²/|r before|² < 1:   p ← p + β s,  s ← β s + r
+//! until no velocity changes by more than `SETTLED` of a hop; or no approach is left, and
+//!         a sweep changes less than `FINE` of the most that one did, or it is stuck, or there were `PLENTY`
 //! ```
 //!
 //! # Cost
@@ -60,6 +63,13 @@ use smallvec::SmallVec;
 const MAX_SWEEPS: u32 = 1000;
 /// From this sweep on it is enough that no contact approaches by more than twice [`LEFT`] of a hop.
 const PLENTY: u32 = 20;
+/// The same is enough when a sweep changes no less than this share of what one [`LOOKBACK`] sweeps before did: contacts of a body that leans
+/// ask for velocities that no motion of a rigid body has, and no number of sweeps finds one.
+const STUCK: f64 = 0.8;
+const LOOKBACK: u32 = 4;
+/// And it is enough when a sweep changes less than this share of what the first ones did: who is being thrown about needs less care than
+/// who rests.
+const FINE: f64 = 2e-3;
 /// Change of velocity in one sweep that counts as none, as a share of the speed of a hop.
 const SETTLED: f64 = 5e-5;
 /// Longest time for which the forces of contacts are remembered, as a multiple of half a hop.
@@ -123,6 +133,7 @@ impl Phase {
     /// The member of a body slot, which becomes one with the state given if it is none.
     fn join(
         &mut self,
+        world: &World,
         slot: u32,
         state: impl FnOnce() -> Result<RigidState, StepError>,
     ) -> Result<u32, StepError> {
@@ -143,6 +154,7 @@ impl Phase {
             inverse_inertia: state.inverse_inertia(),
             pushed: false,
             spread: state.inverse_mass() == 0.0,
+            asleep: world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep),
         });
         Ok(k)
     }
@@ -153,6 +165,25 @@ impl Phase {
             Some(-t.velocity(&self.members).z).filter(|c| t.active || *c < t.slow).map(|c| c / t.unit)
         };
         self.touches.iter().filter_map(approach).fold(0.0, f64::max)
+    }
+
+    /// Goes on in the direction of the last sweeps, as conjugate gradients do: what a sweep changed, plus β times the step before.
+    /// `before` is the residual of the sweep before, zero to begin anew; returns that of the last sweep.
+    fn extrapolate(&mut self, before: f64) -> f64 {
+        let Self { members, touches, .. } = self;
+        let change = |t: &Touch| (t.impulse - t.swept) * t.weight;
+        let residual: f64 = touches.iter().map(|t| change(t).length_squared()).sum();
+        // Where sweeps do not converge there is no direction to go on in.
+        let beta = if residual < before { residual / before } else { 0.0 };
+        for touch in touches.iter_mut() {
+            let step = beta * touch.step;
+            touch.step = step + (touch.impulse - touch.swept);
+            if step != DVec3::ZERO {
+                touch.push(members, touch.impulse + step);
+            }
+            touch.swept = touch.impulse;
+        }
+        residual
     }
 
     /// One visit to a contact. Returns the change of its velocity as a share of a hop; `None` if it needs no impulse.
@@ -215,7 +246,7 @@ impl EventDriven {
         let Some(pair) = self.pairs.get_mut(slot) else { return Ok(None) };
         let turn = pair.next_turn();
         for (k, &body) in pair.bodies.iter().enumerate() {
-            let joined = phase.join(body, || Ok(seen.states[k]))? as usize;
+            let joined = phase.join(world, body, || Ok(seen.states[k]))? as usize;
             phase.members[joined].start = before.states[k].velocity;
             phase.members[joined].velocity = before.states[k].velocity;
             phase.members[joined].pushed = !before.collisions.is_empty();
@@ -236,6 +267,7 @@ impl EventDriven {
         }
         // Whoever bore something lately is part of it from the start.
         while self.spread(phase, world, time)? {}
+        let (mut residual, mut mark, mut most) = (0.0, f64::INFINITY, 0.0_f64);
         for sweep in 0..MAX_SWEEPS {
             self.spread(phase, world, time)?;
             let (count, mut worst) = (phase.touches.len(), 0.0_f64);
@@ -243,22 +275,24 @@ impl EventDriven {
                 let k = if turn.wrapping_add(sweep) % 2 == 0 { k } else { count - 1 - k };
                 let Some(change) = phase.visit(k) else { continue };
                 worst = worst.max(change);
-                if self.params.sleep.is_some() {
-                    let asleep = |m: u32| {
-                        let slot = phase.members[m as usize].slot;
-                        let rest = world.body_in_slot(slot).map(|(_, b)| b.rest());
-                        (rest == Some(Rest::Asleep)).then_some(slot)
-                    };
-                    if let Some(sleeper) = phase.touches[k].members.into_iter().find_map(asleep) {
-                        return Ok(Some(sleeper));
-                    }
+                let [a, b] = phase.touches[k].members.map(|m| &phase.members[m as usize]);
+                if let Some(sleeper) = [a, b].into_iter().find(|m| m.asleep) {
+                    return Ok(Some(sleeper.slot));
                 }
             }
             self.report.sweeps += 1;
-            let settled = worst <= SETTLED || (sweep >= PLENTY && phase.largest_approach() <= 2.0 * LEFT);
-            if settled && !phase.may_grow() {
+            let stuck = sweep > 0 && sweep % LOOKBACK == 0 && {
+                let mark = std::mem::replace(&mut mark, worst);
+                worst > STUCK * mark
+            };
+            most = most.max(worst);
+            let enough = sweep >= PLENTY || stuck || worst <= FINE * most;
+            let settled = worst <= SETTLED || (enough && phase.largest_approach() <= 2.0 * LEFT);
+            let grows = phase.may_grow();
+            if settled && !grows {
                 break;
             }
+            residual = phase.extrapolate(if grows { 0.0 } else { residual });
         }
         Ok(None)
     }
@@ -307,7 +341,7 @@ impl EventDriven {
         let narrow = parts.narrow_phase.as_ref();
         let mut members = [0; 2];
         for (k, member) in members.iter_mut().enumerate() {
-            *member = phase.join(pair.bodies[k], || {
+            *member = phase.join(world, pair.bodies[k], || {
                 let body = sides.name.bodies[k];
                 sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
             })?;
@@ -338,6 +372,7 @@ impl EventDriven {
         let pressing = Pressing {
             acceleration: a - b,
             pressure: sides.pressure(),
+            fall: pair.fall(time, seen.closing),
             friction: surface.friction,
             restitution: surface.restitution,
         };
@@ -353,6 +388,7 @@ impl EventDriven {
                         touch.active = guess.is_some();
                         if let Some(guess) = guess {
                             touch.push(&mut phase.members, guess);
+                            touch.swept = guess;
                         }
                         phase.touches.push(touch);
                     }
@@ -379,9 +415,15 @@ impl EventDriven {
         states.extend(phase.members.iter().map(|m| m.state));
         let mut book = |stepper: &mut Self, slot: u32, members: [u32; 2], collision: &Collision| {
             let [a, b] = members.map(|k| k as usize);
-            world.book_collisions(&[states[a], states[b]], std::slice::from_ref(collision));
-            states[a].apply_impulse(collision.point, collision.impulse);
-            states[b].apply_impulse(collision.point, -collision.impulse);
+            let (point, impulse) = (collision.point, collision.impulse);
+            let at_point = |s: &[RigidState]| [s[a].velocity_at(point), s[b].velocity_at(point)];
+            let before = at_point(&states);
+            for (k, impulse) in [(a, impulse), (b, -impulse)] {
+                let arm = point - states[k].pose().translation;
+                phase.members[k].push(&mut states[k], arm, impulse);
+            }
+            let kinds = [states[a].kind(), states[b].kind()];
+            world.book_collision(collision, kinds, before, at_point(&states));
             stepper.note_collision(world, slot, time, collision);
         };
         if let Some(pair) = self.pairs.get(slot) {
@@ -423,6 +465,8 @@ impl EventDriven {
             let Some(sides) = Sides::of(world, pair) else { continue };
             let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
             let [Some(a), Some(b)] = now else { continue };
+            let Site { point, normal, .. } = link.closest;
+            pair.parted = Some((time, (a.velocity_at(point) - b.velocity_at(point)).dot(normal)));
             let date = pair.next_look(&sides, &self.params, time, &link.closest, &[a, b]);
             self.queue.reschedule_ranked(pair.event, date)?;
         }

@@ -51,7 +51,7 @@
 //! `what_presses_two_together_brings_them_back_at_their_distance`, `tests/simultaneous.rs`; the scenes in `tests/`, which check every separation by brute force
 
 use super::{
-    close::{self, Plane},
+    close::{Close, Plane, Swerve, between_edges},
     locate::after,
     look::Sides,
     pairs::ActivePair,
@@ -132,31 +132,39 @@ impl ActivePair {
             let gap = distance.max(params.root_tolerance);
             let shortest = 2.0 * left;
             let parting = if params.together() { (-closing).max(0.0) } else { 0.0 };
-            // Each plane is asked for a horizon, the longest first.
-            let mut ask = |first: Plane, plane: &dyn Fn(f64) -> Option<Plane>, best: &mut Travel| {
-                let longest = close::longest_horizon(sides, states, first, gap, parting);
-                let mut horizon = longest.min(MAX_HORIZON);
-                for _ in 0..MAX_HORIZONS {
-                    // Also false for NaN and for nothing to gain.
-                    if horizon.partial_cmp(&shortest.max(left)) != Some(Ordering::Greater) {
-                        break;
+            // Bounds by a plane are asked for horizons, the longest first.
+            let mut ask =
+                |swerve: &Swerve, best: &mut Travel, bound: &mut dyn FnMut(f64) -> Option<Travel>| {
+                    let mut horizon = swerve.longest_horizon(gap, parting).min(MAX_HORIZON);
+                    for _ in 0..MAX_HORIZONS {
+                        // Also false for NaN and for nothing to gain.
+                        if horizon.partial_cmp(&shortest.max(left)) != Some(Ordering::Greater) {
+                            break;
+                        }
+                        let Some(close) = bound(horizon) else { break };
+                        let later = time_left(params, distance, close, press).min(horizon);
+                        if later > left {
+                            (left, *best) = (later, close);
+                        }
+                        horizon *= 0.125;
                     }
-                    let close = plane(horizon).and_then(|p| close::travel(sides, states, normal, p, horizon));
-                    let Some(close) = close else { break };
-                    let later = time_left(params, distance, close, press).min(horizon);
-                    if later > left {
-                        (left, *best) = (later, close);
+                };
+            let swerves = [0, 1].map(|k| Swerve::of(sides, states, Plane::With(k)));
+            for (k, swerve) in swerves.iter().enumerate() {
+                let mut close = None;
+                ask(swerve, &mut self.travel, &mut |horizon| {
+                    if close.is_none() {
+                        close = Close::new(sides, states, normal, Plane::With(k), *swerve);
                     }
-                    horizon *= 0.125;
-                }
-            };
-            for with in [Plane::With(0), Plane::With(1)] {
-                ask(with, &|_| Some(with), &mut self.travel);
+                    close.as_ref()?.travel(horizon)
+                });
             }
             // Far from how the closest points move: two edges, along which no plane of one body stays.
             if distance <= params.envelope() && self.travel.linear > 2.0 * closing.abs() {
-                let between = |horizon| close::between_edges(sides, states, normal, horizon);
-                ask(Plane::With(0), &between, &mut self.travel);
+                ask(&swerves[0], &mut self.travel, &mut |horizon| {
+                    let plane = between_edges(sides, states, normal, horizon)?;
+                    Close::new(sides, states, normal, plane, Swerve::of(sides, states, plane))?.travel(horizon)
+                });
             }
         }
         (time + left).max(after(time))
@@ -211,6 +219,7 @@ impl ActivePair {
     /// is left of it.
     pub(super) fn carry_over(&mut self, sides: &Sides<'_>, params: &EventDrivenParams, time: f64) -> f64 {
         let left = self.distance_left(time);
+        self.parted = None;
         let date = self.predict(sides, params, time, left, self.normal, None);
         if left > params.root_tolerance { date } else { time }
     }

@@ -71,6 +71,7 @@ mod tables {
         events: u32,
         contact: Option<(u64, Contact)>,
         bearing: (f64, Vec<(ContactName, DVec3)>),
+        parted: Option<(f64, f64)>,
     }
 
     #[derive(Serialize, Deserialize)]
@@ -121,6 +122,7 @@ mod tables {
                     events: p.events,
                     contact: p.contact,
                     bearing: (p.bearing.since, p.bearing.forces.to_vec()),
+                    parted: p.parted,
                 });
             }
             let mut timers = Vec::new();
@@ -247,6 +249,7 @@ mod tables {
                 pair.events = data.events;
                 pair.contact = data.contact;
                 pair.bearing = Bearing { since: data.bearing.0, forces: data.bearing.1.into() };
+                pair.parted = data.parted;
             }
             Ok(())
         }

@@ -308,7 +308,7 @@ impl EventDriven {
             return Ok(());
         }
         if params.together() && closing < slow {
-            if let Some(time_to_hop) = leave(&sides, &seen, params) {
+            if let Some(time_to_hop) = leave(&sides, &seen, params, pair.fall(time, closing)) {
                 let date =
                     pair.predict(&sides, params, time, distance, seen.normal, Some((&seen.states, closing)));
                 queue.reschedule_ranked(pair.event, date.min(time + time_to_hop))?;

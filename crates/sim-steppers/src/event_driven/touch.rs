@@ -13,6 +13,7 @@
 //! | c | speed of approach before the phase | m/s |
 //! | a | acceleration of A relative to B; `a_n` its part that presses them together | m/s² |
 //! | g | larger of the accelerations of the two | m/s² |
+//! | f | at least `a_n`; the acceleration of the last hop, if that was larger: turning can bring a contact back faster | m/s² |
 //! | e, μ | restitution and friction of the surfaces | - |
 //! | η | share of the envelope that a resting body hops: [`HOP`], or less by [`STEP`] | - |
 //! | p | sum of the impulses so far, contact axes | N·s |
@@ -20,9 +21,9 @@
 //! # Formula
 //!
 //! ```text
-//! lift   = max(√(2 a_n η ε), √(2 g η ε) (1 − 4 d/ε))
+//! lift   = max(√(2 f η ε), √(2 g η ε) (1 − 4 d/ε))
 //! s      = max(lift, e c) − γ K_nn p_n                 γ = `GIVE`, up to `LEFT` of a hop: one way only to bear a load
-//! target = (−a_t min(s, hop)/a_n, s)                   a hop goes out and back along one line, so that nothing creeps
+//! target = (−a_t min(s, hop)/f, s)                     a hop goes out and back along one line, so that nothing creeps
 //! visit:  p ← p + K⁻¹ (target − u)                     if that is inside the cone
 //!         p_n ← max(0, p_n + (s − u_n)/K_nn),  p_t ← p_t + (target_t − u_t)/k_t cut to μ p_n      else
 //! ```
@@ -54,7 +55,7 @@ use super::{
     params::EventDrivenParams,
     respond::Site,
 };
-use rigid_impulse::{Body as RigidState, ContactFrame, pair_matrix};
+use rigid_impulse::{Body as RigidState, ContactFrame};
 use sim_math::{
     glam::{DMat3, DVec2, DVec3},
     spatial::Motion,
@@ -66,6 +67,8 @@ use sim_world::{Collider, StepError};
 const HOP: f64 = 1.0 / 16.0;
 /// Most of it as a share of the radius of the smaller body: with a large envelope, hops would shake a wall apart.
 const STEP: f64 = 5e-4;
+/// Most of the acceleration of a fall that is measured, as a multiple of that of the bodies.
+const STEEPEST: f64 = 8.0;
 /// Share of the envelope below which a contact is lifted.
 pub(super) const LOW: f64 = 0.25;
 /// Share of the envelope below which a contact must part.
@@ -93,6 +96,38 @@ pub(super) struct Member {
     pub(super) pushed: bool,
     /// Its pairs are in the phase.
     pub(super) spread: bool,
+    /// It sleeps, and wakes if it is to get an impulse.
+    pub(super) asleep: bool,
+}
+
+impl Member {
+    /// Angular velocity for a unit impulse along each of the axes at `arm` (m) from the centre, 1/(kg·m).
+    fn turn(&self, arm: DVec3, axes: &DMat3) -> DMat3 {
+        if self.inverse_mass == 0.0 {
+            return DMat3::ZERO;
+        }
+        let moments =
+            DMat3::from_cols(arm.cross(axes.x_axis), arm.cross(axes.y_axis), arm.cross(axes.z_axis));
+        self.inverse_inertia * moments
+    }
+
+    /// Gives an impulse (N·s, world) at `arm` (m) from the centre to a state of this body.
+    pub(super) fn push(&self, state: &mut RigidState, arm: DVec3, impulse: DVec3) {
+        if self.inverse_mass > 0.0 {
+            state.velocity.linear += impulse * self.inverse_mass;
+            state.velocity.angular += self.inverse_inertia * arm.cross(impulse);
+        }
+    }
+}
+
+/// Collision matrix K in contact axes, 1/kg: the velocity of A relative to B for unit impulses.
+fn mobility(sides: [&Member; 2], arms: [DVec3; 2], turns: &[DMat3; 2], axes: &DMat3) -> DMat3 {
+    let mut k = DMat3::from_diagonal(DVec3::splat(sides[0].inverse_mass + sides[1].inverse_mass));
+    for (arm, turn) in arms.into_iter().zip(turns) {
+        let response = |turn: DVec3| axes.transpose() * turn.cross(arm);
+        k += DMat3::from_cols(response(turn.x_axis), response(turn.y_axis), response(turn.z_axis));
+    }
+    (k + k.transpose()) * 0.5
 }
 
 /// A contact of the phase.
@@ -103,6 +138,8 @@ pub(super) struct Touch {
     pub(super) frame: ContactFrame,
     /// From the centres of both bodies.
     pub(super) arms: [DVec3; 2],
+    /// Angular velocity of each body for a unit impulse on it along each contact axis.
+    pub(super) turns: [DMat3; 2],
     pub(super) inverse: DMat3,
     /// Normal and tangential inverse mobility, kg.
     pub(super) masses: [f64; 2],
@@ -114,8 +151,10 @@ pub(super) struct Touch {
     pub(super) friction: f64,
     /// Speed to part at, m/s.
     pub(super) speed: f64,
-    /// Tangential velocity for each unit of it, up to a hop: on a steep wall a bounce would otherwise be driven sideways.
+    /// Tangential velocity for each unit of it, up to `hop`: on a steep wall a bounce would otherwise be driven sideways.
     pub(super) lean: DVec2,
+    /// Speed of its highest hop, m/s.
+    pub(super) hop: f64,
     /// Speed of approach before the phase, m/s.
     pub(super) approach: f64,
     /// Approaches from this speed on are impacts, m/s.
@@ -127,6 +166,10 @@ pub(super) struct Touch {
     /// Half the time of a hop, s.
     pub(super) beat: f64,
     pub(super) impulse: DVec3,
+    /// The impulse when the present sweep began.
+    pub(super) swept: DVec3,
+    /// By how much the sum was to change at the end of the last sweep.
+    pub(super) step: DVec3,
     pub(super) name: ContactName,
     /// It approached once: it gets impulses.
     pub(super) active: bool,
@@ -141,6 +184,8 @@ pub(super) struct Pressing {
     pub(super) acceleration: DVec3,
     /// Largest acceleration of the two, m/s².
     pub(super) pressure: f64,
+    /// Acceleration at which the two came back from their last hop, m/s²; zero if that is not known.
+    pub(super) fall: f64,
     pub(super) friction: f64,
     pub(super) restitution: f64,
 }
@@ -157,14 +202,15 @@ impl Touch {
     ) -> Result<Self, StepError> {
         let frame = ContactFrame::new(site.point, site.normal)
             .map_err(|source| StepError::Contact { pair: sides.name, source })?;
-        let [a, b] = members.map(|k| &all[k as usize].state);
-        let mut k = pair_matrix(a, b, &frame);
+        let sides_of = members.map(|k| &all[k as usize]);
+        let arms = sides_of.map(|m| site.point - m.state.pose().translation);
+        let turns = [0, 1].map(|side| sides_of[side].turn(arms[side], &frame.axes));
+        let mut k = mobility(sides_of, arms, &turns, &frame.axes);
         let give = GIVE * k.z_axis.z;
         k.z_axis.z += give;
         // The larger of the two principal tangential mobilities: the sweeps then converge in any direction.
         let (mean, half) = (0.5 * (k.x_axis.x + k.y_axis.y), 0.5 * (k.x_axis.x - k.y_axis.y));
         let slip = mean + (half * half + k.x_axis.y * k.x_axis.y).sqrt();
-        let arms = [a, b].map(|s| site.point - s.pose().translation);
         let envelope = params.envelope();
         let pull = frame.to_contact(pressing.acceleration);
         let press = -pull.z;
@@ -177,6 +223,7 @@ impl Touch {
             members,
             frame,
             arms,
+            turns,
             inverse: k.inverse(),
             masses: [1.0 / k.z_axis.z, 1.0 / slip],
             give,
@@ -185,20 +232,26 @@ impl Touch {
             friction: pressing.friction,
             speed: 0.0,
             lean: DVec2::ZERO,
+            hop: unit,
             approach: 0.0,
             slow: params.micro.as_ref().map_or(0.0, |m| m.threshold(pressing.pressure)),
             idle: idle(site.separation, unit, envelope),
             unit,
             beat: unit / pressing.pressure,
             impulse: DVec3::ZERO,
+            swept: DVec3::ZERO,
+            step: DVec3::ZERO,
             name: *name,
             active: false,
         };
         touch.approach = touch.first_approach(all);
-        touch.speed = hop(press).max(low).max(pressing.restitution * touch.approach);
         // A contact that is hardly pressed has no flight to return from.
-        if press > 0.05 * pressing.acceleration.length() {
-            touch.lean = pull.truncate() / -press;
+        let pressed = press > 0.05 * pressing.acceleration.length();
+        let fall = if pressed { press.max(steep(pressing.fall, pressing.pressure)) } else { press };
+        touch.speed = hop(fall).max(low).max(pressing.restitution * touch.approach);
+        if pressed {
+            touch.hop = unit.max(hop(fall));
+            touch.lean = pull.truncate() / -fall;
         }
         Ok(touch)
     }
@@ -221,13 +274,14 @@ impl Touch {
     /// Sets the sum of impulses, contact axes, and moves the bodies by the difference.
     #[inline]
     pub(super) fn push(&mut self, members: &mut [Member], p: DVec3) {
-        let impulse = self.frame.to_world(p - self.impulse);
+        let change = p - self.impulse;
+        let impulse = self.frame.to_world(change);
         self.impulse = p;
-        for (side, impulse) in [(0, impulse), (1, -impulse)] {
+        for (side, sign) in [(0, 1.0), (1, -1.0)] {
             let member = &mut members[self.members[side] as usize];
             if member.inverse_mass > 0.0 {
-                member.velocity.linear += impulse * member.inverse_mass;
-                member.velocity.angular += member.inverse_inertia * self.arms[side].cross(impulse);
+                member.velocity.linear += impulse * (sign * member.inverse_mass);
+                member.velocity.angular += self.turns[side] * (sign * change);
                 member.pushed = true;
             }
         }
@@ -237,7 +291,7 @@ impl Touch {
     #[inline]
     pub(super) fn solve(&self, u: DVec3) -> DVec3 {
         let speed = self.speed - (self.give * self.impulse.z).min(LEFT * self.unit);
-        let missing = (self.lean * speed.min(self.unit)).extend(speed) - u;
+        let missing = (self.lean * speed.min(self.hop)).extend(speed) - u;
         let stick = self.impulse + self.inverse * missing;
         if stick.z >= 0.0 && stick.truncate().length() <= self.friction * stick.z {
             return stick;
@@ -310,10 +364,67 @@ fn height(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
 
 /// Longest time (s) for which a pair that approaches inside the envelope can be left to fall: until it has the speed of a hop.
 /// Looks come earlier than that where bounds are loose, and an impulse at each of them would lift the body out of the envelope.
-pub(super) fn leave(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams) -> Option<f64> {
+/// `fall` is the acceleration of its flight so far, m/s².
+pub(super) fn leave(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams, fall: f64) -> Option<f64> {
     let pressure = sides.pressure();
-    let envelope = params.envelope();
-    let hop = hop(sides, params);
-    let falls = look.closing < 0.7 * hop && look.distance > LOW * envelope;
-    falls.then(|| (hop - look.closing) / pressure)
+    let fall = pressure.max(steep(fall, pressure));
+    let hop = (2.0 * height(sides, params) * fall).sqrt();
+    let falls = look.closing < 0.7 * hop && look.distance > LOW * params.envelope();
+    falls.then(|| (hop - look.closing) / fall)
+}
+
+/// The acceleration of a flight (m/s²) that a hop is made for.
+fn steep(fall: f64, pressure: f64) -> f64 {
+    fall.min(STEEPEST * pressure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rigid_impulse::{PrincipalMass, pair_matrix};
+    use sim_math::{Pose, testkit::SplitMix64};
+
+    fn member(state: RigidState) -> Member {
+        Member {
+            slot: 0,
+            state,
+            start: state.velocity,
+            velocity: state.velocity,
+            inverse_mass: state.inverse_mass(),
+            inverse_inertia: state.inverse_inertia(),
+            pushed: false,
+            spread: false,
+            asleep: false,
+        }
+    }
+
+    #[test]
+    fn mobilities_and_pushes_are_those_of_the_collision_matrix() {
+        let mut random = SplitMix64(40);
+        for k in 0..500 {
+            let body = |random: &mut SplitMix64| {
+                let half = DVec3::new(random.range(0.1, 1.0), random.range(0.1, 1.0), random.range(0.1, 1.0));
+                let mass = PrincipalMass::cuboid(random.range(0.1, 3.0), half).unwrap();
+                RigidState::free(mass, Pose::new(random.vec3(2.0), random.unit_quat())).unwrap()
+            };
+            let a = body(&mut random);
+            let b = if k % 3 == 0 { RigidState::fixed(Pose::IDENTITY).unwrap() } else { body(&mut random) };
+            let frame = ContactFrame::new(random.vec3(1.0), random.unit_quat() * DVec3::Z).unwrap();
+            let members = [member(a), member(b)];
+            let arms = [a, b].map(|s| frame.point - s.pose().translation);
+            let turns = [0, 1].map(|side| members[side].turn(arms[side], &frame.axes));
+            let found = mobility([&members[0], &members[1]], arms, &turns, &frame.axes);
+            let expected = pair_matrix(&a, &b, &frame);
+            assert!(found.abs_diff_eq(expected, 1e-12 * expected.z_axis.length()), "{found} {expected}");
+            // An impulse changes the velocity at the contact by K p.
+            let p = random.vec3(1.0);
+            let mut states = [a, b];
+            for (side, impulse) in [(0, frame.to_world(p)), (1, -frame.to_world(p))] {
+                members[side].push(&mut states[side], arms[side], impulse);
+            }
+            let change =
+                frame.to_contact(states[0].velocity_at(frame.point) - states[1].velocity_at(frame.point));
+            assert!((change - expected * p).length() < 1e-11 * expected.z_axis.length(), "{change}");
+        }
+    }
 }
