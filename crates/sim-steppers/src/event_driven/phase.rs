@@ -257,13 +257,6 @@ impl EventDriven {
             for touch in &mut phase.touches {
                 touch.active |= touch.approach > -touch.idle.max(0.0) && touch.approach < touch.slow;
             }
-        } else {
-            // Its impact has been answered: that others push it back to its root is part of the phase, however fast. Answered by
-            // another impact, the two would take turns without end.
-            let root = seen.distance + self.params.root_tolerance;
-            for touch in phase.touches.iter_mut().filter(|t| t.separation <= root) {
-                touch.slow = f64::INFINITY;
-            }
         }
         // Whoever bore something lately is part of it from the start.
         while self.spread(phase, world, time)? {}
@@ -382,8 +375,8 @@ impl EventDriven {
                 match Touch::new(&phase.members, site, link, members, &pressing, params, &sides) {
                     Ok(mut touch) => {
                         let force = pair.bearing.forces.iter().find(|(name, _)| *name == touch.name);
-                        // After a long flight the last forces say nothing.
-                        let recent = elapsed < MEMORY * touch.beat;
+                        // After a long flight the last forces say nothing, and a fast approach has an impact of its own.
+                        let recent = elapsed < MEMORY * touch.beat && touch.approach < touch.slow;
                         let guess = force.filter(|_| recent).map(|(_, f)| *f * elapsed);
                         touch.active = guess.is_some();
                         if let Some(guess) = guess {
