@@ -54,6 +54,7 @@ mod tables {
         touching: bool,
         contact: Option<(u64, Contact)>,
         found: Found,
+        fresh: bool,
         span: [u32; 2],
     }
 
@@ -103,6 +104,7 @@ mod tables {
                 touching: w.touching,
                 contact: w.rest.contact,
                 found: w.rest.found.clone(),
+                fresh: w.fresh,
                 span: w.span,
             });
             let warm = self.warm.entries().iter().map(|e| (key_data(&e.key), e.point, e.impulse));
@@ -158,7 +160,7 @@ mod tables {
                 let mut pair = Watched::new(key, data.names, data.bodies, data.sensor, None);
                 (pair.rest.cache, pair.touching, pair.rest.contact) =
                     (data.cache, data.touching, data.contact);
-                (pair.rest.found, pair.span) = (data.found, data.span);
+                (pair.rest.found, pair.fresh, pair.span) = (data.found, data.fresh, data.span);
                 pair.set_gauge(self.params.margin);
                 let finite = |m: &Manifold| {
                     m.normal.is_finite()
