@@ -81,7 +81,7 @@ const ONE: u64 = 2;
 /// Where the number of the job begins.
 const JOB: u64 = 1 << 16;
 /// How often a helper looks at the gate before it sleeps.
-const PATIENCE: u32 = 20_000;
+const PATIENCE: u32 = 60_000;
 /// How often anyone looks before it lets others have the processor.
 const POLITE: u32 = 256;
 
