@@ -37,7 +37,10 @@
 //!
 //! `every_index_is_worked_on_once_and_two_threads_really_work_at_the_same_time`, `a_panic_reaches_the_caller_and_the_pool_goes_on`,
 //! `jobs_within_jobs_and_from_many_threads_end`, `sleepers_wake_up_and_more_threads_than_processors_do_no_harm`
-#![allow(unsafe_code, reason = "helpers use a borrowed closure: the gate says how long, which the compiler cannot see")]
+#![allow(
+    unsafe_code,
+    reason = "helpers use a borrowed closure: the gate says how long, which the compiler cannot see"
+)]
 
 use sim_traits::Executor;
 use std::{
@@ -94,7 +97,9 @@ struct Pool {
     done: AtomicU64,
     /// The job: pieces, and how many. Written while the gate is closed and nobody is in.
     job: UnsafeCell<Option<(Work, usize)>>,
-    next: AtomicUsize,
+    /// Of each thread: how many of its pieces are taken. Piece k belongs to thread k modulo their number, so that in every job of a kind a thread meets the
+    /// data that it has at hand; who is through takes those of others.
+    taken: Box<[AtomicUsize]>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     busy: AtomicBool,
     stop: AtomicBool,
@@ -121,14 +126,18 @@ impl Pool {
     }
 
     /// Works on pieces until none is left, or one panics.
-    fn work(&self, work: &(dyn Fn(usize) + Sync), n: usize) {
+    fn work(&self, thread: usize, work: &(dyn Fn(usize) + Sync), n: usize) {
+        let (others, own) = self.taken.split_at(thread);
+        let threads = self.taken.len();
         let all = || {
-            loop {
-                let k = self.next.fetch_add(1, Ordering::Relaxed);
-                if k >= n {
-                    break;
+            for (owner, taken) in (thread..).zip(own).chain((0..).zip(others)) {
+                loop {
+                    let k = owner + threads * taken.fetch_add(1, Ordering::Relaxed);
+                    if k >= n {
+                        break;
+                    }
+                    work(k);
                 }
-                work(k);
             }
         };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(all)) {
@@ -137,7 +146,7 @@ impl Pool {
     }
 
     /// What a helper does all its life.
-    fn help(&self) {
+    fn help(&self, thread: usize) {
         let (mut last, mut looks) = (0, 0);
         while !self.stop.load(Ordering::Relaxed) {
             let gate = self.gate.load(Ordering::Acquire);
@@ -155,7 +164,7 @@ impl Pool {
                 // SAFETY: it has come in, so that the job stays as it is until it goes out.
                 if let Some((work, n)) = unsafe { *self.job.get() } {
                     // SAFETY: the caller keeps the closure until all have gone out.
-                    self.work(unsafe { &*work }, n);
+                    self.work(thread, unsafe { &*work }, n);
                 }
                 self.done.fetch_add(1, Ordering::Release);
             }
@@ -189,12 +198,12 @@ impl Pool {
         let lasting: Work = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Work>(work) };
         // SAFETY: the gate is closed, nobody is in, and this is the only caller.
         unsafe { *self.job.get() = Some((lasting, n)) };
-        self.next.store(0, Ordering::Relaxed);
+        self.taken.iter().for_each(|taken| taken.store(0, Ordering::Relaxed));
         self.done.store(0, Ordering::Relaxed);
         let job = self.gate.load(Ordering::Relaxed) / JOB + 1;
         self.gate.store(job.wrapping_mul(JOB) | OPEN, Ordering::SeqCst);
         self.wake();
-        self.work(work, n);
+        self.work(0, work, n);
         let gate = self.gate.fetch_and(!OPEN, Ordering::AcqRel);
         let inside = gate % JOB / ONE;
         let mut looks = 0;
@@ -213,11 +222,13 @@ impl Threads {
     /// So many threads, the calling one included; none counts as one.
     #[must_use]
     pub fn new(count: usize) -> Self {
+        // The gate counts no more.
+        let count = NonZeroUsize::new(count.min(1 << 14)).unwrap_or(NonZeroUsize::MIN);
         let pool = Pool {
             gate: AtomicU64::new(0),
             done: AtomicU64::new(0),
             job: UnsafeCell::new(None),
-            next: AtomicUsize::new(0),
+            taken: (0..count.get()).map(|_| AtomicUsize::new(0)).collect(),
             panic: Mutex::new(None),
             busy: AtomicBool::new(false),
             stop: AtomicBool::new(false),
@@ -225,8 +236,6 @@ impl Threads {
             bed: Mutex::new(()),
             bell: Condvar::new(),
         };
-        // The gate counts no more.
-        let count = NonZeroUsize::new(count.min(1 << 14)).unwrap_or(NonZeroUsize::MIN);
         Self { count, pool: Arc::new(pool), helpers: OnceLock::new() }
     }
 
@@ -239,9 +248,9 @@ impl Threads {
     /// The helpers, started when they are needed first.
     fn start(&self) {
         self.helpers.get_or_init(|| {
-            let helper = |_| {
+            let helper = |thread| {
                 let pool = Arc::clone(&self.pool);
-                thread::Builder::new().name("simulation".to_owned()).spawn(move || pool.help()).ok()
+                thread::Builder::new().name("simulation".to_owned()).spawn(move || pool.help(thread)).ok()
             };
             (1..self.count.get()).filter_map(helper).collect()
         });
