@@ -26,6 +26,7 @@
 //! inside,  s ≤ 0:  Δp = −keep (J v + max(rate s, −v_max))/K − fade p
 //! relaxing:        Δp = −J v/K
 //! work = Σ over substeps (p, f) · (u₀ + u₁)/2
+//! one point only:  f₃ = 0, and the tangents alone are solved
 //! Gauss-Seidel within the block, p ≥ 0;  |f₁₂| ≤ μ Σp,  |f₃| ≤ μ Σ p_i d_i, d_i the distance from the pressure centre
 //! ```
 //!

@@ -24,15 +24,17 @@
 //!
 //! # Numerics
 //!
-//! Patches of one colour share no moving body, so that the result does not depend on how many are done at once.
+//! Patches of one colour share no moving body, and those of one domain none with another, so that the result does not depend on how many are done at once.
+//! The number of domains follows from that of the contacts, not from threads.
 //!
 //! # Failure
 //!
-//! A number that is not finite in a body or manifold is an error that names it, before anything is changed.
+//! A number that is not finite in a body, or in a manifold that takes part, is an error that names it, before anything is changed.
 //!
 //! # Tested by
 //!
-//! `lanes_have_the_bits_of_single_patches`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`, `bad_numbers_are_named`
+//! `lanes_have_the_bits_of_single_patches`, `threads_have_the_bits_of_one`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`,
+//! `bad_numbers_are_named`
 
 #![allow(unsafe_code, reason = "threads share velocities and manifolds; domains keep them apart")]
 
@@ -386,6 +388,36 @@ mod tests {
             }
             assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
         }
+    }
+
+    /// As many threads as pieces, the last first.
+    #[derive(Debug)]
+    struct Many;
+
+    impl Executor for Many {
+        fn for_each(&self, n: usize, work: &(dyn Fn(usize) + Sync)) {
+            std::thread::scope(|scope| (0..n).rev().for_each(|k| drop(scope.spawn(move || work(k)))));
+        }
+
+        fn parallelism(&self) -> usize {
+            64
+        }
+    }
+
+    #[test]
+    fn threads_have_the_bits_of_one() {
+        let mut random = SplitMix64(15);
+        let (bodies, manifolds) = tangle(&mut random, 3000, 9000);
+        let (mut one, mut many) = ((bodies.clone(), manifolds.clone()), (bodies, manifolds));
+        let mut solver = SoftSolver::default();
+        for _ in 0..3 {
+            solver.step(&mut one.0, &mut one.1, 0.01).unwrap();
+            SoftSolver::default().step_by(&Many, &mut many.0, &mut many.1, 0.01).unwrap();
+        }
+        assert!(solver.workspace.groups.len() > 4);
+        assert_eq!(one.0.velocities, many.0.velocities);
+        assert_eq!(one.0.displacements, many.0.displacements);
+        assert_eq!(one.1, many.1);
     }
 
     #[test]
