@@ -117,7 +117,7 @@ unsafe impl Sync for Pool {}
 /// Counts looks, and is polite.
 fn look_again(looks: &mut u32) {
     *looks += 1;
-    if looks.is_multiple_of(POLITE) { thread::yield_now() } else { spin_loop() }
+    if *looks % POLITE == 0 { thread::yield_now() } else { spin_loop() }
 }
 
 impl Pool {

@@ -686,9 +686,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             let row = self.rows.get(k % Manifold::CAPACITY);
             row.map_or(zero, |row| if k < Manifold::CAPACITY { row.p } else { row.gap + row.moved })
         });
-        // SAFETY: as the caller promises.
         let to = |lane: usize| {
             let m = self.manifold[lane];
+            // SAFETY: as the caller promises.
             (m != u32::MAX).then(|| unsafe { manifolds.get_mut(m as usize) })
         };
         L::rows(columns, |lane, row| {

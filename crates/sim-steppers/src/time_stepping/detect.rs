@@ -54,6 +54,7 @@ pub(super) struct Detect {
     pub(super) watched: Vec<Watched>,
     before: Vec<Watched>,
     /// Memory of pairs that are gone.
+    #[allow(clippy::vec_box, reason = "the boxes themselves are used again")]
     spare: Vec<Box<Known>>,
     /// Places of their manifolds among those of the soft solver.
     pub(super) released: Vec<[u32; 2]>,

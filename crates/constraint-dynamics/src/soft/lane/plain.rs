@@ -88,7 +88,7 @@ impl Lane for Four {
 
     #[inline(always)]
     fn is_zero(self) -> bool {
-        self.0 == [0.0; 4]
+        self.0.iter().all(|x| *x == 0.0)
     }
 
     #[inline(always)]
