@@ -32,6 +32,8 @@ pub struct SoftBodies {
     pub(super) velocities: Vec<Slot>,
     pub(super) displacements: Vec<Slot>,
     pub(super) accelerations: Vec<Slot>,
+    /// Velocities before the contacts of a substep.
+    pub(super) free: Vec<Slot>,
 }
 
 pub(super) fn slot(m: &Motion) -> Slot {

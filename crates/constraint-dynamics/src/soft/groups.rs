@@ -7,7 +7,7 @@ use super::{
     colour::{Colouring, STILL},
     domains::Domains,
     lane::{Lane, Slot},
-    patch::{Filled, Pass, Patch, Places, Shared},
+    patch::{Filled, Pass, Patch, Shared},
     shelf::Shelf,
 };
 use sim_math::glam::DVec3;
@@ -32,11 +32,8 @@ const FEW: usize = 2;
 /// Patches that one thread does, and the bodies that they alone move.
 #[derive(Debug)]
 pub(super) struct Group<L> {
-    /// Bodies of the domain that move, one after the other from a place on.
+    /// Bodies of the domain that move.
     members: Vec<u32>,
-    first: usize,
-    /// Place of its own for what does not move.
-    idle: u32,
     single: Patches<L, 1>,
     small: Patches<L, FEW>,
     large: Patches<L, { Manifold::CAPACITY }>,
@@ -47,8 +44,6 @@ impl<L> Default for Group<L> {
     fn default() -> Self {
         Self {
             members: Vec::new(),
-            first: 0,
-            idle: 0,
             single: Patches::default(),
             small: Patches::default(),
             large: Patches::default(),
@@ -65,27 +60,10 @@ pub(super) struct Workspace<L> {
     domains: Domains,
     /// Manifolds that take part, with their bodies ([`STILL`] if they do not move) and the number of points.
     given: Vec<(u32, [u32; 2], u32)>,
-    /// Places of bodies that do not move by impulses, but by themselves.
+    /// Bodies that do not move by impulses, but by themselves.
     pub(super) driven: Vec<u32>,
     touched: Vec<bool>,
-    /// Place of each body: those of a domain are neighbours, so that threads do not fetch each other's.
-    pub(super) places: Vec<u32>,
-    /// By place.
-    pub(super) slots: Slots,
 }
-
-/// What moves, by place.
-#[derive(Debug, Default)]
-pub(super) struct Slots {
-    pub(super) velocities: Vec<Slot>,
-    pub(super) displacements: Vec<Slot>,
-    pub(super) accelerations: Vec<Slot>,
-    /// Velocities before the contacts of a substep.
-    pub(super) free: Vec<Slot>,
-}
-
-/// Processors fetch lines in pairs: empty places between what belongs to different threads.
-const APART: usize = 2;
 
 impl<L> Default for Workspace<L> {
     fn default() -> Self {
@@ -95,8 +73,6 @@ impl<L> Default for Workspace<L> {
             given: Vec::new(),
             driven: Vec::new(),
             touched: Vec::new(),
-            places: Vec::new(),
-            slots: Slots::default(),
         }
     }
 }
@@ -111,7 +87,6 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
         manifolds: &Shelf<'_, SoftManifold>,
         bodies: &SoftBodies,
         nobody: &SoftManifold,
-        places: &Places<'_>,
         filled: &mut Filled,
     ) {
         self.colouring.build(bodies.len());
@@ -124,7 +99,7 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
                 self.all.push(Patch::empty());
             }
             // SAFETY: as the caller promises.
-            unsafe { self.all[count].fill(manifolds, chosen, bodies, nobody, places, filled) };
+            unsafe { self.all[count].fill(manifolds, chosen, bodies, nobody, filled) };
             count += 1;
         }
         self.all.truncate(count);
@@ -161,7 +136,7 @@ macro_rules! each {
 }
 
 impl<L: Lane> Group<L> {
-    /// Colours and reads the manifolds of the group. `nobody`: a body that does not move; `places`: by body.
+    /// Colours and reads the manifolds of the group. `nobody`: a body of its own that does not move.
     ///
     /// # Safety
     /// Nobody writes the manifolds meanwhile.
@@ -170,16 +145,14 @@ impl<L: Lane> Group<L> {
         manifolds: &Shelf<'_, SoftManifold>,
         bodies: &SoftBodies,
         nobody: u32,
-        places: &[u32],
     ) {
         let nobody = SoftManifold::new([nobody; 2], DVec3::ZERO, NormalOf::World, 0.0, 0.0);
-        let places = Places { of: places, idle: self.idle };
         let mut filled = Filled::default();
         // SAFETY: as the caller promises.
         unsafe {
-            self.single.fill(manifolds, bodies, &nobody, &places, &mut filled);
-            self.small.fill(manifolds, bodies, &nobody, &places, &mut filled);
-            self.large.fill(manifolds, bodies, &nobody, &places, &mut filled);
+            self.single.fill(manifolds, bodies, &nobody, &mut filled);
+            self.small.fill(manifolds, bodies, &nobody, &mut filled);
+            self.large.fill(manifolds, bodies, &nobody, &mut filled);
         }
         self.filled = filled;
     }
@@ -191,7 +164,8 @@ impl<L: Lane> Group<L> {
     /// Nobody else uses velocities of its bodies.
     pub(super) unsafe fn accelerate(&self, motions: &Motions<'_>, is_first: bool) {
         let h = motions.h;
-        for k in self.first..self.first + self.members.len() {
+        for &body in &self.members {
+            let k = body as usize;
             // SAFETY: a member of one group only.
             let (v, free) = unsafe { (motions.velocities.get_mut(k), motions.free.get_mut(k)) };
             let changed = v.with(free, |v, free| v - free);
@@ -207,7 +181,7 @@ impl<L: Lane> Group<L> {
     /// Nobody else uses displacements of its bodies, or writes velocities.
     pub(super) unsafe fn drift(&self, motions: &Motions<'_>) {
         // SAFETY: as the caller promises.
-        unsafe { drift(self.first..self.first + self.members.len(), motions) };
+        unsafe { drift(&self.members, motions) };
     }
 
     /// See [`Patch::warm_start`].
@@ -249,13 +223,14 @@ impl<L: Lane> Group<L> {
     }
 }
 
-/// Moves the bodies at some places on.
+/// Moves bodies on.
 ///
 /// # Safety
 /// Nobody else uses their displacements, or writes their velocities.
-pub(super) unsafe fn drift(places: impl IntoIterator<Item = usize>, motions: &Motions<'_>) {
+pub(super) unsafe fn drift(bodies: &[u32], motions: &Motions<'_>) {
     let h = motions.h;
-    for k in places {
+    for &body in bodies {
+        let k = body as usize;
         // SAFETY: as the caller promises.
         let (x, v) = unsafe { (motions.displacements.get_mut(k), motions.velocities.get(k)) };
         *x = x.with(v, |x, v| x + h * v);
@@ -299,7 +274,14 @@ impl<L: Lane> Workspace<L> {
             group.small.colouring.begin();
             group.large.colouring.begin();
         }
-        self.settle(bodies);
+        self.driven.clear();
+        for (body, inertia) in (0..).zip(&bodies.inv_masses) {
+            if inertia[0] > 0.0 {
+                self.groups[usize::from(self.domains.of[body as usize])].members.push(body);
+            } else if bodies.velocities[body as usize] != Slot::default() {
+                self.driven.push(body);
+            }
+        }
         for &(manifold, pair, points) in &self.given {
             let domain = |body: u32| self.domains.of.get(body as usize).map(|d| usize::from(*d));
             let group = match pair.map(domain) {
@@ -314,41 +296,5 @@ impl<L: Lane> Workspace<L> {
             }
         }
         Ok(())
-    }
-
-    /// Gives all bodies their places, and puts them there.
-    fn settle(&mut self, bodies: &SoftBodies) {
-        self.places.clear();
-        self.places.resize(bodies.len(), 0);
-        for (body, _) in (0..).zip(&bodies.inv_masses).filter(|(_, inertia)| inertia[0] > 0.0) {
-            self.groups[usize::from(self.domains.of[body as usize])].members.push(body);
-        }
-        let mut next = 0;
-        for group in &mut self.groups {
-            group.first = next;
-            for (place, &body) in (next..).zip(&group.members) {
-                self.places[body as usize] = place as u32;
-            }
-            let end = next + group.members.len() + APART;
-            group.idle = end as u32;
-            next = end + 1 + APART;
-        }
-        self.driven.clear();
-        for (body, _) in bodies.inv_masses.iter().enumerate().filter(|(_, inertia)| inertia[0] <= 0.0) {
-            self.places[body] = next as u32;
-            if bodies.velocities[body] != Slot::default() {
-                self.driven.push(next as u32);
-            }
-            next += 1;
-        }
-        let Slots { velocities, displacements, accelerations, free } = &mut self.slots;
-        for slots in [&mut *velocities, &mut *displacements, &mut *accelerations, &mut *free] {
-            slots.clear();
-            slots.resize(next, Slot::default());
-        }
-        for (body, &place) in self.places.iter().enumerate() {
-            velocities[place as usize] = bodies.velocities[body];
-            accelerations[place as usize] = bodies.accelerations[body];
-        }
     }
 }

@@ -111,15 +111,6 @@ impl Default for Filled {
     }
 }
 
-/// Where bodies are in the arrays of velocities and displacements.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Places<'a> {
-    /// By body.
-    pub(super) of: &'a [u32],
-    /// A place for what does not move: nobody reads what is put there.
-    pub(super) idle: u32,
-}
-
 /// One normal row.
 #[derive(Debug, Clone, Copy)]
 struct Row<L> {
@@ -142,9 +133,8 @@ struct Row<L> {
 /// Patches of up to `ROWS` points side by side, one in each lane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patch<L, const ROWS: usize> {
-    /// Places of the bodies.
     bodies: Sides,
-    /// Where velocities are put: those of bodies that do not move at an idle place.
+    /// Where velocities are put: those of bodies that do not move nowhere.
     moves: Sides,
     manifold: [u32; MAX_LANES],
     n: Vec3<L>,
@@ -249,7 +239,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         }
     }
 
-    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself.
+    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself, and to
+    /// whom all that does not move belongs.
     ///
     /// # Safety
     /// Nobody writes the manifolds meanwhile.
@@ -259,12 +250,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         chosen: &[u32],
         bodies: &SoftBodies,
         nobody: &SoftManifold,
-        places: &Places<'_>,
         filled: &mut Filled,
     ) {
         let mut bodies_of = [nobody.bodies; MAX_LANES];
-        let mut at = [[places.idle; 2]; MAX_LANES];
-        let mut moves = [[places.idle; 2]; MAX_LANES];
+        let mut moves = [nobody.bodies; MAX_LANES];
         let mut manifold = [u32::MAX; MAX_LANES];
         let mut firmness = [Slot::default(); MAX_LANES];
         let mut from = [nobody; MAX_LANES];
@@ -275,10 +264,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             manifold[lane] = m;
             bodies_of[lane] = source.bodies;
             filled.is_bouncy |= source.head[4] > 0.0;
-            for (side, body) in source.bodies.into_iter().enumerate() {
-                at[lane][side] = places.of[body as usize];
+            for (to, body) in moves[lane].iter_mut().zip(source.bodies) {
                 if bodies.is_movable(body as usize) {
-                    moves[lane][side] = at[lane][side];
+                    *to = body;
                 } else {
                     firmness[lane][0] = 1.0;
                 }
@@ -331,7 +319,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero }
         };
         self.rows = std::array::from_fn(&mut row);
-        (self.bodies, self.moves, self.manifold) = (at, moves, manifold);
+        (self.bodies, self.moves, self.manifold) = (bodies_of, moves, manifold);
         self.n = n;
         self.inv_mass = [mass_a, mass_b];
         self.inv_inertia = [inertia_a, inertia_b];
@@ -339,18 +327,13 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         self.f_sum = [zero; 3];
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;
-        let velocity = |side: usize| {
-            let [x, y, z, u, v, w, ..] =
-                L::columns(|lane| &bodies.velocities[bodies_of[lane][side] as usize]);
-            Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
-        };
-        self.prepare([velocity(0), velocity(1)], Vec3 { x: u, y: v, z: w }, &there);
+        self.prepare(bodies, Vec3 { x: u, y: v, z: w }, &there);
         filled.is_sound &= doubt.is_zero();
     }
 
     /// Everything that follows from normals, arms, masses and the impulses known; `there` is 1 for rows that exist.
     #[inline(always)]
-    fn prepare(&mut self, v: [Twist<L>; 2], along: Vec3<L>, there: &[L; ROWS]) {
+    fn prepare(&mut self, bodies: &SoftBodies, along: Vec3<L>, there: &[L; ROWS]) {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let n = self.n;
         let t = orthogonal(n);
@@ -394,6 +377,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
             *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
         }
+        let v = [0, 1].map(|side| {
+            let [x, y, z, u, v, w, ..] =
+                L::columns(|lane| &bodies.velocities[self.bodies[lane][side] as usize]);
+            Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
+        });
         let approach = self.normal_rates(&v);
         for (row, approach) in self.rows.iter_mut().zip(approach) {
             row.approach = approach;

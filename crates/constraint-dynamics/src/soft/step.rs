@@ -217,22 +217,23 @@ fn run<L: Lane>(
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
     workspace.sort(bodies, manifolds)?;
-    let nobody = bodies.len();
-    bodies.push(&NOBODY);
-    let shelf = Shelf::new(manifolds);
-    let places = &workspace.places;
-    for_each_large_mut(executor, &mut workspace.groups, &|_, group| {
-        // SAFETY: nobody writes manifolds now.
-        unsafe { group.fill(&shelf, bodies, nobody as u32, places) };
-    });
-    bodies.truncate(nobody);
-    if !workspace.groups.iter().all(|group| group.filled.is_sound) {
-        return Err(fault(manifolds));
+    // Each group has a body of its own for what does not move: nobody reads what is put there.
+    let first = bodies.len();
+    for _ in &workspace.groups {
+        bodies.push(&NOBODY);
     }
-    substeps(params, workspace, executor, &shelf, dt);
-    for (body, &place) in workspace.places.iter().enumerate() {
-        bodies.velocities[body] = workspace.slots.velocities[place as usize];
-        bodies.displacements[body] = workspace.slots.displacements[place as usize];
+    let shelf = Shelf::new(manifolds);
+    for_each_large_mut(executor, &mut workspace.groups, &|k, group| {
+        // SAFETY: nobody writes manifolds now.
+        unsafe { group.fill(&shelf, bodies, (first + k) as u32) };
+    });
+    let is_sound = workspace.groups.iter().all(|group| group.filled.is_sound);
+    if is_sound {
+        substeps(params, workspace, executor, bodies, &shelf, dt);
+    }
+    bodies.truncate(first);
+    if !is_sound {
+        return Err(fault(manifolds));
     }
     let mut report = SoftReport::default();
     for [colours, left_over] in workspace.groups.iter().map(Group::colours) {
@@ -251,12 +252,13 @@ const NOBODY: SoftBody = SoftBody {
     acceleration: Motion::ZERO,
 };
 
-/// All that moves. Of the threads in it: a domain uses the places of its members and its own idle one. What is between domains is done while none of
+/// All that moves. Of the threads in it: a domain uses the bodies that are its members and its own idle one. What is between domains is done while none of
 /// them runs, and so is what moves by itself.
 fn substeps<L: Lane>(
     params: &SoftParams,
     workspace: &mut Workspace<L>,
     executor: &dyn Executor,
+    bodies: &mut SoftBodies,
     manifolds: &Shelf<'_, SoftManifold>,
     dt: f64,
 ) {
@@ -269,14 +271,16 @@ fn substeps<L: Lane>(
         max_push: params.max_push,
         bounce_from: params.bounce_from,
     };
-    let Workspace { groups, driven, slots, .. } = workspace;
+    let SoftBodies { velocities, displacements, accelerations, free, .. } = bodies;
+    free.resize(velocities.len(), Slot::default());
     let motions = Motions {
-        velocities: Shelf::new(&mut slots.velocities),
-        displacements: Shelf::new(&mut slots.displacements),
-        free: Shelf::new(&mut slots.free),
-        accelerations: &slots.accelerations,
+        velocities: Shelf::new(velocities),
+        displacements: Shelf::new(displacements),
+        free: Shelf::new(free),
+        accelerations,
         h,
     };
+    let Workspace { groups, driven, .. } = workspace;
     let is_bouncy = groups.iter().any(|group| group.filled.is_bouncy);
     let Some((between, domains)) = groups.split_last_mut() else { return };
     // SAFETY: threads are kept apart as said above.
@@ -297,7 +301,7 @@ fn substeps<L: Lane>(
         // SAFETY: no domain runs.
         unsafe {
             between.solve(&motions, &shared, Pass::Push);
-            drift(driven.iter().map(|place| *place as usize), &motions);
+            drift(driven, &motions);
         }
         // SAFETY: threads are kept apart as said above.
         for_each_large_mut(executor, domains, &|_, group| unsafe {
