@@ -32,8 +32,8 @@ pub struct SoftBodies {
     pub(super) velocities: Vec<Slot>,
     pub(super) displacements: Vec<Slot>,
     pub(super) accelerations: Vec<Slot>,
-    /// Change of the velocities by all contacts in the last substep.
-    pub(super) pushed: Vec<Slot>,
+    /// Velocities before the contacts of a substep.
+    pub(super) free: Vec<Slot>,
 }
 
 pub(super) fn slot(m: &Motion) -> Slot {
@@ -66,13 +66,13 @@ impl SoftBodies {
         self.accelerations.push(slot(&body.acceleration));
     }
 
-    /// Removes the last body.
-    pub(super) fn pop(&mut self) {
-        self.inv_masses.pop();
-        self.poses.pop();
-        self.velocities.pop();
-        self.displacements.pop();
-        self.accelerations.pop();
+    /// Removes the last bodies.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.inv_masses.truncate(len);
+        self.poses.truncate(len);
+        self.velocities.truncate(len);
+        self.displacements.truncate(len);
+        self.accelerations.truncate(len);
     }
 
     /// How many bodies.

@@ -34,7 +34,8 @@
 /// Patches sorted by colour.
 #[derive(Debug, Default)]
 pub(super) struct Colouring {
-    /// Patches coloured last, with their bodies; `u32::MAX` in place of one that does not move.
+    /// Patches to be coloured, and those coloured last, with their bodies.
+    given: Vec<(u32, [u32; 2])>,
     known: Vec<(u32, [u32; 2])>,
     bodies: usize,
     used: Vec<u64>,
@@ -47,26 +48,29 @@ pub(super) struct Colouring {
 
 const MAX_COLOURS: usize = 64;
 
+/// A body that does not move, and may be in any number of patches of a colour.
+pub(super) const STILL: u32 = u32::MAX;
+
 impl Colouring {
-    /// Colours patches, given with the bodies they are between, of which only those that are `moving` matter. A patch that nothing moves at is left out.
-    pub(super) fn build(
-        &mut self,
-        bodies: usize,
-        patches: impl Iterator<Item = (u32, [u32; 2])> + Clone,
-        moving: impl Fn(u32) -> bool,
-    ) {
-        let relevant = |(patch, pair): (u32, [u32; 2])| {
-            let pair = pair.map(|body| if moving(body) { body } else { u32::MAX });
-            (pair != [u32::MAX; 2]).then_some((patch, pair))
-        };
-        let given = patches.filter_map(relevant);
+    /// Starts a new list of patches.
+    pub(super) fn begin(&mut self) {
+        self.given.clear();
+    }
+
+    /// Adds a patch with the bodies it is between, [`STILL`] in place of one that does not move.
+    #[inline]
+    pub(super) fn add(&mut self, patch: u32, bodies: [u32; 2]) {
+        self.given.push((patch, bodies));
+    }
+
+    /// Colours the patches given.
+    pub(super) fn build(&mut self, bodies: usize) {
         // Most steps have the patches of the step before.
-        if self.bodies == bodies && given.clone().eq(self.known.iter().copied()) {
+        if self.bodies == bodies && self.given == self.known {
             return;
         }
+        std::mem::swap(&mut self.given, &mut self.known);
         self.bodies = bodies;
-        self.known.clear();
-        self.known.extend(given);
         self.used.clear();
         self.used.resize(bodies, 0);
         self.colour.clear();
@@ -125,10 +129,15 @@ mod tests {
     use super::*;
     use sim_math::testkit::SplitMix64;
 
-    fn colour(bodies: u32, pairs: &[[u32; 2]]) -> Colouring {
-        let mut colouring = Colouring::default();
-        colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b != 0);
-        colouring
+    fn colour(colouring: &mut Colouring, bodies: u32, pairs: &[[u32; 2]], moves: impl Fn(u32) -> bool) {
+        colouring.begin();
+        for (patch, pair) in (0..).zip(pairs) {
+            let pair = pair.map(|body| if moves(body) { body } else { STILL });
+            if pair != [STILL; 2] {
+                colouring.add(patch, pair);
+            }
+        }
+        colouring.build(bodies as usize);
     }
 
     #[test]
@@ -137,14 +146,15 @@ mod tests {
         for bodies in [2, 5, 40, 300] {
             let mut body = || (random.range(0.0, f64::from(bodies)) as u32).min(bodies - 1);
             let pairs: Vec<_> = (0..4 * bodies).map(|_| [body(), body()]).filter(|[a, b]| a != b).collect();
-            let mut colouring = colour(bodies, &pairs);
+            let mut colouring = Colouring::default();
+            colour(&mut colouring, bodies, &pairs, |b| b != 0);
             // Asked for the same again it answers the same, and for others anew.
             let first = colouring.order.clone();
-            colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b != 0);
+            colour(&mut colouring, bodies, &pairs, |b| b != 0);
             assert_eq!(colouring.order, first);
-            colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b == 1);
+            colour(&mut colouring, bodies, &pairs, |b| b == 1);
             assert!(colouring.order.iter().all(|p| pairs[*p as usize].contains(&1)));
-            colouring.build(bodies as usize, (0..).zip(pairs.iter().copied()), |b| b != 0);
+            colour(&mut colouring, bodies, &pairs, |b| b != 0);
             let mut seen: Vec<u32> = colouring.order.clone();
             seen.sort_unstable();
             assert!(seen.iter().copied().eq(0..pairs.len() as u32), "each patch once");
@@ -162,9 +172,11 @@ mod tests {
     #[test]
     fn what_finds_no_colour_is_left_over() {
         let pairs: Vec<_> = (0..70).map(|k| [1, k + 2]).collect();
-        let colouring = colour(80, &pairs);
+        let mut colouring = Colouring::default();
+        colour(&mut colouring, 80, &pairs, |b| b != 0);
         assert_eq!(colouring.colours().count(), 64);
         assert_eq!(colouring.left_over(), (64..70).collect::<Vec<_>>());
-        assert!(colour(3, &[]).left_over().is_empty());
+        colour(&mut colouring, 3, &[], |b| b != 0);
+        assert!(colouring.left_over().is_empty() && colouring.colours().count() == 0);
     }
 }

@@ -41,6 +41,15 @@ impl DerefMut for Slot {
     }
 }
 
+impl Slot {
+    /// Number by number; whole arrays, which compilers make one instruction of.
+    #[inline(always)]
+    pub(super) fn with(&self, o: &Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        let (x, y) = (self.0, o.0);
+        Self(std::array::from_fn(|k| of(x[k], y[k])))
+    }
+}
+
 /// What the solver runs on.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq"))]
 pub(super) type Wide = avx512::Eight;
@@ -81,6 +90,8 @@ pub(super) trait Lane:
     fn rows(columns: [Self; 8], write: impl FnMut(usize, Slot));
     /// `yes` where this is greater than zero, `no` elsewhere.
     fn if_positive(self, yes: Self, no: Self) -> Self;
+    /// True if every lane is zero: not if one is NaN.
+    fn is_zero(self) -> bool;
 }
 
 /// The greater of two numbers that are not NaN, as one instruction.
@@ -138,6 +149,11 @@ impl Lane for f64 {
     #[inline(always)]
     fn if_positive(self, yes: Self, no: Self) -> Self {
         chosen(self > 0.0, yes, no)
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self == 0.0
     }
 }
 
@@ -221,6 +237,11 @@ impl<L: Lane> Lane for Twice<L> {
     #[inline(always)]
     fn if_positive(self, yes: Self, no: Self) -> Self {
         Self(self.0.if_positive(yes.0, no.0), self.1.if_positive(yes.1, no.1))
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0.is_zero() && self.1.is_zero()
     }
 }
 

@@ -1,11 +1,14 @@
 //! Many contacts at interactive rates: substeps, each contact a stiff damped spring solved implicitly, patches of up to four points
-//! as one block, four patches per instruction.
+//! as one block, eight patches side by side.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `bodies` | what the solver is given |
-//! | `lane` | one number or four side by side, same bits |
-//! | `colour` | groups of patches that share no body |
+//! | `lane` | one number or several side by side, same bits |
+//! | `domains` | parts of space, one for a thread |
+//! | `colour` | patches that share no body |
+//! | `groups` | the patches of each domain, and those between |
+//! | `shelf` | a slice that threads share item by item |
 //! | `patch` | one patch: normal block, friction block, restitution |
 //! | `step` | the substeps |
 //!
@@ -14,8 +17,11 @@
 
 mod bodies;
 mod colour;
+mod domains;
+mod groups;
 mod lane;
 mod patch;
+mod shelf;
 mod step;
 
 pub use bodies::{NormalOf, Outcome, SoftBodies, SoftBody, SoftManifold};

@@ -26,6 +26,7 @@
 //! inside,  s ≤ 0:  Δp = −keep (J v + max(rate s, −v_max))/K − fade p
 //! relaxing:        Δp = −J v/K
 //! work = Σ over substeps (p, f) · (u₀ + u₁)/2
+//! one point only:  f₃ = 0, and the tangents alone are solved
 //! Gauss-Seidel within the block, p ≥ 0;  |f₁₂| ≤ μ Σp,  |f₃| ≤ μ Σ p_i d_i, d_i the distance from the pressure centre
 //! ```
 //!
@@ -45,9 +46,12 @@
 //!
 //! `lanes_have_the_bits_of_single_patches`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`
 
+#![allow(unsafe_code, reason = "velocities are shared by threads; colours and domains keep them apart")]
+
 use super::{
     SoftBodies, SoftManifold,
     lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3},
+    shelf::Shelf,
 };
 use sim_traits::Manifold;
 
@@ -82,12 +86,29 @@ pub(super) enum Pass {
 /// What all patches of a step share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared {
+    /// Of a contact of two bodies that move, and of one with a body that does not.
+    pub(super) springs: [Spring; 2],
     /// 1/h, 1/s.
     pub(super) inv_h: f64,
     /// Largest speed of pushing apart, m/s.
     pub(super) max_push: f64,
     /// Approach above which restitution acts, m/s.
     pub(super) bounce_from: f64,
+}
+
+/// What was seen while patches were filled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Filled {
+    /// All numbers are finite.
+    pub(super) is_sound: bool,
+    /// There is restitution.
+    pub(super) is_bouncy: bool,
+}
+
+impl Default for Filled {
+    fn default() -> Self {
+        Self { is_sound: true, is_bouncy: false }
+    }
 }
 
 /// One normal row.
@@ -113,6 +134,8 @@ struct Row<L> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patch<L, const ROWS: usize> {
     bodies: Sides,
+    /// Where velocities are put: those of bodies that do not move nowhere.
+    moves: Sides,
     manifold: [u32; MAX_LANES],
     n: Vec3<L>,
     t: Vec3<L>,
@@ -133,9 +156,8 @@ pub(super) struct Patch<L, const ROWS: usize> {
     inv_friction: Sym<L>,
     mu: L,
     restitution: L,
-    rate: L,
-    keep: L,
-    fade: L,
+    /// 1 where a body does not move, else 0.
+    firm: L,
 }
 
 /// Bodies A and B of each lane.
@@ -148,18 +170,30 @@ struct Twist<L> {
     linear: Vec3<L>,
 }
 
+/// What a side has in each lane.
+///
+/// # Safety
+/// Nobody writes it meanwhile.
 #[inline(always)]
-fn gather<L: Lane>(from: &[Slot], bodies: &Sides, side: usize) -> Twist<L> {
+unsafe fn gather<L: Lane>(from: &Shelf<'_, Slot>, bodies: &Sides, side: usize) -> Twist<L> {
     // Whole rows are loaded and then transposed: much faster than fetching number by number.
-    let [x, y, z, u, v, w, ..] = L::columns(|lane| &from[bodies[lane][side] as usize]);
+    // SAFETY: as the caller promises.
+    let [x, y, z, u, v, w, ..] = L::columns(|lane| unsafe { from.get(bodies[lane][side] as usize) });
     Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
 }
 
+/// Puts back what a side has in each lane.
+///
+/// # Safety
+/// Nobody else uses it meanwhile.
 #[inline(always)]
-fn scatter<L: Lane>(to: &mut [Slot], bodies: &Sides, side: usize, twist: &Twist<L>) {
+unsafe fn scatter<L: Lane>(to: &Shelf<'_, Slot>, bodies: &Sides, side: usize, twist: &Twist<L>) {
     let Twist { angular: a, linear: l } = twist;
     let zero = L::splat(0.0);
-    L::rows([a.x, a.y, a.z, l.x, l.y, l.z, zero, zero], |lane, row| to[bodies[lane][side] as usize] = row);
+    L::rows([a.x, a.y, a.z, l.x, l.y, l.z, zero, zero], |lane, row| {
+        // SAFETY: as the caller promises.
+        *unsafe { to.get_mut(bodies[lane][side] as usize) } = row;
+    });
 }
 
 /// Which entry of `k` couples two rows.
@@ -184,6 +218,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         };
         Self {
             bodies: [[0; 2]; MAX_LANES],
+            moves: [[0; 2]; MAX_LANES],
             manifold: [u32::MAX; MAX_LANES],
             n: none,
             t: none,
@@ -200,38 +235,56 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             inv_friction: Sym([zero; 6]),
             mu: zero,
             restitution: zero,
-            rate: zero,
-            keep: zero,
-            fade: zero,
+            firm: zero,
         }
     }
 
-    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself.
-    pub(super) fn fill(
+    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself, and to
+    /// whom all that does not move belongs.
+    ///
+    /// # Safety
+    /// Nobody writes the manifolds meanwhile.
+    pub(super) unsafe fn fill(
         &mut self,
-        manifolds: &[SoftManifold],
+        manifolds: &Shelf<'_, SoftManifold>,
         chosen: &[u32],
         bodies: &SoftBodies,
         nobody: &SoftManifold,
-        springs: &[Spring; 2],
+        filled: &mut Filled,
     ) {
         let mut bodies_of = [nobody.bodies; MAX_LANES];
+        let mut moves = [nobody.bodies; MAX_LANES];
         let mut manifold = [u32::MAX; MAX_LANES];
-        let mut stiffness = [Slot::default(); MAX_LANES];
+        let mut firmness = [Slot::default(); MAX_LANES];
         let mut from = [nobody; MAX_LANES];
         for (lane, &m) in chosen.iter().enumerate() {
-            let source = &manifolds[m as usize];
+            // SAFETY: as the caller promises.
+            let source = unsafe { manifolds.get(m as usize) };
             from[lane] = source;
             manifold[lane] = m;
             bodies_of[lane] = source.bodies;
-            let fixed = source.bodies.iter().any(|b| bodies.inv_masses[*b as usize][0] == 0.0);
-            let Spring { rate, keep, fade } = springs[usize::from(fixed)];
-            stiffness[lane][..3].copy_from_slice(&[rate, keep, fade]);
+            filled.is_bouncy |= source.head[4] > 0.0;
+            for (to, body) in moves[lane].iter_mut().zip(source.bodies) {
+                if bodies.is_movable(body as usize) {
+                    *to = body;
+                } else {
+                    firmness[lane][0] = 1.0;
+                }
+            }
         }
-        let [rate, keep, fade, ..] = L::columns(|lane| &stiffness[lane]);
-        let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = L::columns(|lane| &from[lane].head);
+        let [firm, ..] = L::columns(|lane| &firmness[lane]);
+        let zero = L::splat(0.0);
+        // Zero times a number is zero, unless it is infinite or NaN.
+        let mut doubt = zero;
+        let mut doubted = |columns: &[L]| columns.iter().for_each(|x| doubt += *x * zero);
+        let head = L::columns(|lane| &from[lane].head);
         let impulses = L::columns(|lane| &from[lane].normals);
-        let [u, v, w, twist, ..] = L::columns(|lane| &from[lane].friction);
+        let friction = L::columns(|lane| &from[lane].friction);
+        doubted(&head);
+        doubted(&impulses[..ROWS]);
+        doubted(&friction[..4]);
+        let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = head;
+        let [u, v, w, twist, ..] = friction;
         let side = |side: usize| {
             let [m, xx, yy, zz, xy, xz, yz, _] =
                 L::columns(|lane| &bodies.inv_masses[bodies_of[lane][side] as usize]);
@@ -241,7 +294,6 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             (m, Sym([xx, yy, zz, xy, xz, yz]), axes, Vec3 { x, y, z })
         };
         let ((mass_a, inertia_a, axes_a, at_a), (mass_b, inertia_b, axes_b, at_b)) = (side(0), side(1));
-        let zero = L::splat(0.0);
         let given = Vec3 { x, y, z };
         let (by_a, by_b) = (axes_a.turn(given), axes_b.turn(given));
         let choose = |a: L, b: L, w: L| (-side_of).if_positive(a, side_of.if_positive(b, w));
@@ -255,7 +307,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let mut there = [zero; ROWS];
         let mut row = |i: usize| {
             let p = impulses[i];
-            let [ax, ay, az, bx, by, bz, one, _] = L::columns(|lane| &from[lane].points[i]);
+            let point = L::columns(|lane| &from[lane].points[i]);
+            doubted(&point[..6]);
+            let [ax, ay, az, bx, by, bz, one, _] = point;
             there[i] = one;
             let on_a = axes_a.turn(Vec3 { x: ax, y: ay, z: az }).minus(round_a);
             let on_b = axes_b.turn(Vec3 { x: bx, y: by, z: bz }).minus(between).plus(round_b);
@@ -265,15 +319,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero }
         };
         self.rows = std::array::from_fn(&mut row);
-        (self.bodies, self.manifold) = (bodies_of, manifold);
+        (self.bodies, self.moves, self.manifold) = (bodies_of, moves, manifold);
         self.n = n;
         self.inv_mass = [mass_a, mass_b];
         self.inv_inertia = [inertia_a, inertia_b];
         self.f = [zero, zero, twist];
         self.f_sum = [zero; 3];
         (self.mu, self.restitution) = (mu, restitution);
-        (self.rate, self.keep, self.fade) = (rate, keep, fade);
+        self.firm = firm;
         self.prepare(bodies, Vec3 { x: u, y: v, z: w }, &there);
+        filled.is_sound &= doubt.is_zero();
     }
 
     /// Everything that follows from normals, arms, masses and the impulses known; `there` is 1 for rows that exist.
@@ -295,8 +350,13 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let none = Vec3 { x: zero, y: zero, z: zero };
         self.center = [none; 2];
         for (row, w) in self.rows.iter().zip(weights) {
-            self.center[0] = self.center[0].plus(row.an.scale(w * share));
-            self.center[1] = self.center[1].plus(row.bn.scale(w * share));
+            // A single point is the centre, and does not twist.
+            let share = if ROWS == 1 { one } else { w * share };
+            self.center[0] = self.center[0].plus(row.an.scale(share));
+            self.center[1] = self.center[1].plus(row.bn.scale(share));
+        }
+        if ROWS == 1 {
+            self.f[2] = zero;
         }
 
         let mass = self.inv_mass[0] + self.inv_mass[1];
@@ -317,7 +377,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
             *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
         }
-        let v = [gather(&bodies.velocities, &self.bodies, 0), gather(&bodies.velocities, &self.bodies, 1)];
+        let v = [0, 1].map(|side| {
+            let [x, y, z, u, v, w, ..] =
+                L::columns(|lane| &bodies.velocities[self.bodies[lane][side] as usize]);
+            Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
+        });
         let approach = self.normal_rates(&v);
         for (row, approach) in self.rows.iter_mut().zip(approach) {
             row.approach = approach;
@@ -351,7 +415,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
         // Rounding can leave a tiny determinant where there is no twist.
         let solid = det - L::splat(1e-12) * flat * zz;
-        let twist = zz.if_positive(solid.if_positive(L::splat(1.0) / det, zero), zero);
+        let twist =
+            if ROWS == 1 { zero } else { zz.if_positive(solid.if_positive(L::splat(1.0) / det, zero), zero) };
         let plain = flat.if_positive(L::splat(1.0) / flat, zero);
         let choose = |full: L, reduced: L| twist.if_positive(full * twist, reduced * plain);
         Sym([
@@ -376,7 +441,12 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Adds normal impulses `p` and friction impulses `f`.
     #[inline(always)]
     fn push(&self, v: &mut [Twist<L>; 2], p: [L; ROWS], f: [L; 3]) {
-        let along = self.t.scale(f[0]).plus(self.second.scale(f[1]));
+        let along = self.t.scale(f[0]).plus(self.second().scale(f[1]));
+        if ROWS == 1 {
+            let linear = self.n.scale(p[0]).plus(along);
+            self.apply(v, linear, [self.center[0].cross(linear), self.center[1].cross(linear)]);
+            return;
+        }
         let twist = self.n.scale(f[2]);
         let angular = |side: usize, arm: fn(&Row<L>) -> Vec3<L>| {
             let pushes: [Vec3<L>; ROWS] = std::array::from_fn(|i| arm(&self.rows[i]).scale(p[i]));
@@ -394,6 +464,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// J x of the normal rows.
     #[inline(always)]
     fn normal_rates(&self, x: &[Twist<L>; 2]) -> [L; ROWS] {
+        if ROWS == 1 {
+            return [self.n.dot(self.center_rate(x)); ROWS];
+        }
         let along = self.n.dot(x[0].linear.minus(x[1].linear));
         let mut out = [along; ROWS];
         for (out, row) in out.iter_mut().zip(&self.rows) {
@@ -403,27 +476,40 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     }
 
     /// Applies the impulses of the substep before.
+    ///
+    /// # Safety
+    /// Nobody else uses the velocities of the bodies that this moves, or writes those of the others.
     #[inline(never)]
-    pub(super) fn warm_start(&self, velocities: &mut [Slot]) {
-        let mut v = [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)];
+    pub(super) unsafe fn warm_start(&self, velocities: &Shelf<'_, Slot>) {
+        // SAFETY: as the caller promises.
+        let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         self.push(&mut v, self.impulses(), self.f);
-        scatter(velocities, &self.bodies, 0, &v[0]);
-        scatter(velocities, &self.bodies, 1, &v[1]);
+        // SAFETY: as the caller promises.
+        unsafe {
+            scatter(velocities, &self.moves, 0, &v[0]);
+            scatter(velocities, &self.moves, 1, &v[1]);
+        }
     }
 
     /// One pass over the patch.
+    ///
+    /// # Safety
+    /// Nobody else uses the velocities of the bodies that this moves, or writes those of the others or displacements of any of them.
     #[inline(never)]
-    pub(super) fn solve(
+    pub(super) unsafe fn solve(
         &mut self,
-        velocities: &mut [Slot],
-        displacements: &[Slot],
+        velocities: &Shelf<'_, Slot>,
+        displacements: &Shelf<'_, Slot>,
         shared: &Shared,
         pass: Pass,
     ) {
-        let mut v = [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)];
+        // SAFETY: as the caller promises.
+        let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         // Nothing has moved between relaxing and the next push.
         if pass == Pass::Relax {
-            let x = [gather(displacements, &self.bodies, 0), gather(displacements, &self.bodies, 1)];
+            // SAFETY: as the caller promises.
+            let x =
+                unsafe { [gather(displacements, &self.bodies, 0), gather(displacements, &self.bodies, 1)] };
             let moved = self.normal_rates(&x);
             for (row, moved) in self.rows.iter_mut().zip(moved) {
                 row.moved = moved;
@@ -432,13 +518,18 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let rates = self.normal_rates(&v);
         let slip = self.slip_rates(&v);
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let of_springs = |number: fn(&Spring) -> f64| {
+            let [soft, firm] = shared.springs.each_ref().map(number);
+            self.firm.if_positive(L::splat(firm), L::splat(soft))
+        };
+        let (rate, keep, fade) = (of_springs(|s| s.rate), of_springs(|s| s.keep), of_springs(|s| s.fade));
         // p = max(0, d − e · rate). What does not depend on the rows before is found first, so that the rows wait as little as possible for each other.
         let (mut d, mut e, mut base) = ([zero; ROWS], [zero; ROWS], rates);
         for i in 0..ROWS {
             let row = self.rows[i];
             let s = row.gap + row.moved;
             let (inside, keep, fade) = match pass {
-                Pass::Push => ((self.rate * s).max(L::splat(-shared.max_push)), self.keep, self.fade),
+                Pass::Push => ((rate * s).max(L::splat(-shared.max_push)), keep, fade),
                 Pass::Relax => (zero, one, zero),
             };
             let bias = s.if_positive(s * L::splat(shared.inv_h), inside);
@@ -466,31 +557,49 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let slip = slip.plus(added(parts));
         let rubbed = self.friction(slip);
         if pass == Pass::Relax {
-            for (sum, f) in self.f_sum.iter_mut().zip(self.f) {
+            for (sum, f) in self.f_sum.iter_mut().zip(self.f).take(if ROWS == 1 { 2 } else { 3 }) {
                 *sum += f;
             }
         }
         self.push(&mut v, change, rubbed);
-        scatter(velocities, &self.bodies, 0, &v[0]);
-        scatter(velocities, &self.bodies, 1, &v[1]);
+        // SAFETY: as the caller promises.
+        unsafe {
+            scatter(velocities, &self.moves, 0, &v[0]);
+            scatter(velocities, &self.moves, 1, &v[1]);
+        }
+    }
+
+    /// Velocity of A at the pressure centre relative to that of B, or displacement.
+    #[inline(always)]
+    fn center_rate(&self, v: &[Twist<L>; 2]) -> Vec3<L> {
+        let of_a = v[0].linear.plus(v[0].angular.cross(self.center[0]));
+        of_a.minus(v[1].linear.plus(v[1].angular.cross(self.center[1])))
     }
 
     /// J v of the friction rows.
     #[inline(always)]
     fn slip_rates(&self, v: &[Twist<L>; 2]) -> Vec3<L> {
-        let slip = v[0].linear.plus(v[0].angular.cross(self.center[0]));
-        let slip = slip.minus(v[1].linear.plus(v[1].angular.cross(self.center[1])));
-        Vec3 {
-            x: slip.dot(self.t),
-            y: slip.dot(self.second),
-            z: self.n.dot(v[0].angular.minus(v[1].angular)),
-        }
+        let slip = self.center_rate(v);
+        let twist = if ROWS == 1 { L::splat(0.0) } else { self.n.dot(v[0].angular.minus(v[1].angular)) };
+        Vec3 { x: slip.dot(self.t), y: slip.dot(self.second()), z: twist }
+    }
+
+    /// The second tangent: found anew where that is cheaper than to fetch it.
+    #[inline(always)]
+    fn second(&self) -> Vec3<L> {
+        if ROWS == 1 { self.n.cross(self.t) } else { self.second }
     }
 
     /// Friction of the whole patch under the present normal impulses, for a slip without it; returns its change.
     #[inline(always)]
     fn friction(&mut self, slip: Vec3<L>) -> [L; 3] {
-        let wanted = self.inv_friction.times(slip);
+        let zero = L::splat(0.0);
+        let wanted = if ROWS == 1 {
+            let [xx, yy, _, xy, ..] = self.inv_friction.0;
+            Vec3 { x: xx * slip.x + xy * slip.y, y: xy * slip.x + yy * slip.y, z: zero }
+        } else {
+            self.inv_friction.times(slip)
+        };
         let f = [self.f[0] - wanted.x, self.f[1] - wanted.y, self.f[2] - wanted.z];
         let (mut load, mut moment) = (L::splat(0.0), L::splat(0.0));
         for row in &self.rows {
@@ -501,16 +610,21 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let size = (f[0] * f[0] + f[1] * f[1]).sqrt();
         // limit/size where size > limit, else 1; never 0/0.
         let shrink = (size - limit).if_positive(limit / size.max(L::splat(f64::MIN_POSITIVE)), L::splat(1.0));
-        let f = [f[0] * shrink, f[1] * shrink, f[2].min(twist_limit).max(-twist_limit)];
+        let twist = if ROWS == 1 { zero } else { f[2].min(twist_limit).max(-twist_limit) };
+        let f = [f[0] * shrink, f[1] * shrink, twist];
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;
         step
     }
 
     /// Bounces back what came in fast, once after all substeps.
+    ///
+    /// # Safety
+    /// As for [`Self::warm_start`].
     #[inline(never)]
-    pub(super) fn restitute(&mut self, velocities: &mut [Slot], shared: &Shared) {
-        let mut v = [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)];
+    pub(super) unsafe fn restitute(&mut self, velocities: &Shelf<'_, Slot>, shared: &Shared) {
+        // SAFETY: as the caller promises.
+        let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         let mut rates = self.normal_rates(&v);
         let zero = L::splat(0.0);
         let mut change = [zero; ROWS];
@@ -528,14 +642,21 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             self.rows[i].sum += step;
         }
         self.push(&mut v, change, [zero; 3]);
-        scatter(velocities, &self.bodies, 0, &v[0]);
-        scatter(velocities, &self.bodies, 1, &v[1]);
+        // SAFETY: as the caller promises.
+        unsafe {
+            scatter(velocities, &self.moves, 0, &v[0]);
+            scatter(velocities, &self.moves, 1, &v[1]);
+        }
     }
 
     /// Hands back to the manifolds what the step did, given the velocities at its end.
+    ///
+    /// # Safety
+    /// Nobody writes velocities, or uses the manifolds of this patch.
     #[inline(never)]
-    pub(super) fn store(&self, velocities: &[Slot], manifolds: &mut [SoftManifold]) {
-        let v = [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)];
+    pub(super) unsafe fn store(&self, velocities: &Shelf<'_, Slot>, manifolds: &Shelf<'_, SoftManifold>) {
+        // SAFETY: as the caller promises.
+        let v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         let (rates, slip) = (self.normal_rates(&v), self.slip_rates(&v).plus(self.slip));
         let (zero, half) = (L::splat(0.0), L::splat(0.5));
         let (mut sum, mut work, mut approach) = (zero, zero, zero);
@@ -546,23 +667,27 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             approach = approach.max(row.inv_k.if_positive(-row.approach, zero));
         }
         let rubbed = self.f_sum[0] * slip.x + self.f_sum[1] * slip.y + self.f_sum[2] * slip.z;
-        let (n, second) = (self.n, self.second);
+        let (n, second) = (self.n, self.second());
         let along = |f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1]));
         let (last, all) = (along(&self.f), n.scale(sum).plus(along(&self.f_sum)));
         let columns = std::array::from_fn(|k| {
             let row = self.rows.get(k % Manifold::CAPACITY);
             row.map_or(zero, |row| if k < Manifold::CAPACITY { row.p } else { row.gap + row.moved })
         });
-        let to = |lane: usize| self.manifold[lane] as usize;
+        let to = |lane: usize| {
+            let m = self.manifold[lane];
+            // SAFETY: as the caller promises.
+            (m != u32::MAX).then(|| unsafe { manifolds.get_mut(m as usize) })
+        };
         L::rows(columns, |lane, row| {
-            manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.normals = row);
+            to(lane).into_iter().for_each(|m| m.normals = row);
         });
         let (done, rubbed, arm) = (work * half, rubbed * half, self.center[0]);
         L::rows([last.x, last.y, last.z, self.f[2], approach, done, rubbed, arm.z], |lane, row| {
-            manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.friction = row);
+            to(lane).into_iter().for_each(|m| m.friction = row);
         });
         L::rows([all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y], |lane, row| {
-            manifolds.get_mut(to(lane)).into_iter().for_each(|m| m.exerted = row);
+            to(lane).into_iter().for_each(|m| m.exerted = row);
         });
     }
 }

@@ -24,24 +24,29 @@
 //!
 //! # Numerics
 //!
-//! Patches of one colour share no moving body, so that the result does not depend on how many are done at once.
+//! Patches of one colour share no moving body, and those of one domain none with another, so that the result does not depend on how many are done at once.
+//! The number of domains follows from that of the contacts, not from threads.
 //!
 //! # Failure
 //!
-//! A number that is not finite in a body or manifold is an error that names it, before anything is changed.
+//! A number that is not finite in a body, or in a manifold that takes part, is an error that names it, before anything is changed.
 //!
 //! # Tested by
 //!
-//! `lanes_have_the_bits_of_single_patches`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`, `bad_numbers_are_named`
+//! `lanes_have_the_bits_of_single_patches`, `threads_have_the_bits_of_one`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`,
+//! `bad_numbers_are_named`
+
+#![allow(unsafe_code, reason = "threads share velocities and manifolds; domains keep them apart")]
 
 use super::{
-    bodies::{NormalOf, SoftBodies, SoftBody, SoftManifold},
-    colour::Colouring,
+    bodies::{SoftBodies, SoftBody, SoftManifold},
+    groups::{Group, Motions, Workspace, drift},
     lane::{Lane, Slot, Wide},
-    patch::{Pass, Patch, Shared, Spring},
+    patch::{Pass, Shared, Spring},
+    shelf::Shelf,
 };
-use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion};
-use sim_traits::Manifold;
+use sim_math::{Pose, Sym3, spatial::Motion};
+use sim_traits::{Executor, Serial, for_each_large_mut};
 use thiserror::Error;
 
 /// Tunables of [`SoftSolver`].
@@ -113,35 +118,6 @@ pub struct SoftReport {
     pub left_over: u32,
 }
 
-/// Patches of up to `ROWS` points, with the order in which they are done.
-#[derive(Debug)]
-struct Patches<L, const ROWS: usize> {
-    colouring: Colouring,
-    all: Vec<Patch<L, ROWS>>,
-}
-
-impl<L, const ROWS: usize> Default for Patches<L, ROWS> {
-    fn default() -> Self {
-        Self { colouring: Colouring::default(), all: Vec::new() }
-    }
-}
-
-/// Most points of a small patch: edges, balls and capsules have no more, and cost half as much.
-const FEW: usize = 2;
-
-/// All patches of a step.
-#[derive(Debug)]
-struct Workspace<L> {
-    small: Patches<L, FEW>,
-    large: Patches<L, { Manifold::CAPACITY }>,
-}
-
-impl<L> Default for Workspace<L> {
-    fn default() -> Self {
-        Self { small: Patches::default(), large: Patches::default() }
-    }
-}
-
 /// Workspace of the soft solver.
 #[derive(Debug, Default)]
 pub struct SoftSolver {
@@ -158,7 +134,7 @@ impl SoftSolver {
     }
 
     /// Moves bodies on by `dt` seconds under their accelerations and the contacts. Velocities and displacements of
-    /// `bodies` and impulses of `manifolds` are the result; a manifold between two bodies that nothing moves is left as it is.
+    /// `bodies` and impulses of `manifolds` are the result; a manifold without points or between two bodies that nothing moves is left as it is.
     ///
     /// # Errors
     /// See [`SoftError`].
@@ -168,17 +144,25 @@ impl SoftSolver {
         manifolds: &mut [SoftManifold],
         dt: f64,
     ) -> Result<SoftReport, SoftError> {
-        check(&self.params, bodies, manifolds, dt)?;
-        Ok(run(&self.params, &mut self.workspace, bodies, manifolds, dt))
+        self.step_by(&Serial, bodies, manifolds, dt)
+    }
+
+    /// The same on several threads, with the same bits.
+    ///
+    /// # Errors
+    /// See [`SoftError`].
+    pub fn step_by(
+        &mut self,
+        executor: &dyn Executor,
+        bodies: &mut SoftBodies,
+        manifolds: &mut [SoftManifold],
+        dt: f64,
+    ) -> Result<SoftReport, SoftError> {
+        run(&self.params, &mut self.workspace, executor, bodies, manifolds, dt)
     }
 }
 
-fn check(
-    params: &SoftParams,
-    bodies: &SoftBodies,
-    manifolds: &[SoftManifold],
-    dt: f64,
-) -> Result<(), SoftError> {
+fn check(params: &SoftParams, bodies: &SoftBodies, dt: f64) -> Result<(), SoftError> {
     let positive = [
         ("dt", dt),
         ("hertz", params.hertz),
@@ -195,11 +179,6 @@ fn check(
             return Err(SoftError::Parameter { what, value });
         }
     }
-    if let Some((manifold, body)) = manifolds.iter().enumerate().find_map(|(index, m)| {
-        m.bodies.iter().find(|b| **b as usize >= bodies.len()).map(|body| (index, *body))
-    }) {
-        return Err(SoftError::NoBody { manifold, body });
-    }
     let arrays = [&bodies.velocities, &bodies.accelerations, &bodies.inv_masses, &bodies.poses];
     for (what, array) in ["velocity", "acceleration", "inverse mass", "pose"].into_iter().zip(arrays) {
         if !all_finite(array) {
@@ -207,149 +186,149 @@ fn check(
             return Err(SoftError::Body { body, what });
         }
     }
-    if all_finite(manifolds.iter().flat_map(SoftManifold::slots)) {
-        return Ok(());
-    }
-    for (manifold, m) in manifolds.iter().enumerate() {
-        let what = if !all_finite([&m.head, &m.friction]) {
-            "normal, material or friction impulse"
-        } else if !all_finite(m.slots()) {
-            "point"
-        } else {
-            continue;
-        };
-        return Err(SoftError::Manifold { manifold, what });
-    }
     Ok(())
+}
+
+/// The manifold that has a number that is not finite.
+#[cold]
+fn fault(manifolds: &[SoftManifold]) -> SoftError {
+    let is_bad = |m: &SoftManifold| !all_finite(m.slots());
+    let manifold = manifolds.iter().position(is_bad).unwrap_or(0);
+    let material = manifolds.get(manifold).is_some_and(|m| !all_finite([&m.head, &m.friction]));
+    let what = if material { "normal, material or friction impulse" } else { "point" };
+    SoftError::Manifold { manifold, what }
 }
 
 /// True if no number is infinite or NaN; without a branch per number.
 fn all_finite<'a>(slots: impl IntoIterator<Item = &'a Slot>) -> bool {
-    let mut sums = [0.0; 8];
-    slots.into_iter().for_each(|slot| (0..8).for_each(|k| sums[k] += slot[k] * 0.0));
+    let mut sums = Slot::default();
+    slots.into_iter().for_each(|slot| sums = sums.with(slot, |sum, x| sum + x * 0.0));
     sums.iter().all(|x| *x == 0.0)
-}
-
-impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
-    /// Colours and reads the manifolds of this size.
-    fn fill(
-        &mut self,
-        manifolds: &[SoftManifold],
-        is_mine: impl Fn(&SoftManifold) -> bool + Copy,
-        bodies: &SoftBodies,
-        nobody: &SoftManifold,
-        springs: &[Spring; 2],
-    ) {
-        let mine = (0..).zip(manifolds).filter(|(_, m)| is_mine(m)).map(|(k, m)| (k, m.bodies));
-        self.colouring.build(bodies.len(), mine, |b| bodies.inv_masses[b as usize][0] > 0.0);
-        let colours = self.colouring.colours().flat_map(|colour| colour.chunks(L::LANES));
-        let groups = colours.chain(self.colouring.left_over().chunks(1));
-        let mut count = 0;
-        for chosen in groups {
-            // Patches are large: they are filled where they are.
-            if count == self.all.len() {
-                self.all.push(Patch::empty());
-            }
-            self.all[count].fill(manifolds, chosen, bodies, nobody, springs);
-            count += 1;
-        }
-        self.all.truncate(count);
-    }
-}
-
-impl<L: Lane> Workspace<L> {
-    fn warm_start(&self, velocities: &mut [Slot]) {
-        self.small.all.iter().for_each(|patch| patch.warm_start(velocities));
-        self.large.all.iter().for_each(|patch| patch.warm_start(velocities));
-    }
-
-    fn solve(&mut self, velocities: &mut [Slot], displacements: &[Slot], shared: &Shared, pass: Pass) {
-        self.small.all.iter_mut().for_each(|patch| patch.solve(velocities, displacements, shared, pass));
-        self.large.all.iter_mut().for_each(|patch| patch.solve(velocities, displacements, shared, pass));
-    }
-
-    fn restitute(&mut self, velocities: &mut [Slot], shared: &Shared) {
-        self.small.all.iter_mut().for_each(|patch| patch.restitute(velocities, shared));
-        self.large.all.iter_mut().for_each(|patch| patch.restitute(velocities, shared));
-    }
-
-    fn store(&self, velocities: &[Slot], manifolds: &mut [SoftManifold]) {
-        self.small.all.iter().for_each(|patch| patch.store(velocities, manifolds));
-        self.large.all.iter().for_each(|patch| patch.store(velocities, manifolds));
-    }
 }
 
 /// The step on lanes of any width.
 fn run<L: Lane>(
     params: &SoftParams,
     workspace: &mut Workspace<L>,
+    executor: &dyn Executor,
     bodies: &mut SoftBodies,
     manifolds: &mut [SoftManifold],
     dt: f64,
-) -> SoftReport {
-    let h = dt / f64::from(params.substeps);
-    let hertz = params.hertz.min(0.25 / h);
-    // Against a body that does not give way a contact may be twice as stiff.
-    let springs = [Spring::new(hertz, params.damping, h), Spring::new(2.0 * hertz, params.damping, h)];
-    let shared = Shared { inv_h: 1.0 / h, max_push: params.max_push, bounce_from: params.bounce_from };
-
-    let idle = bodies.len() as u32;
-    bodies.push(&SoftBody {
-        inv_mass: 0.0,
-        inv_inertia: Sym3::ZERO,
-        pose: Pose::IDENTITY,
-        velocity: Motion::ZERO,
-        acceleration: Motion::ZERO,
+) -> Result<SoftReport, SoftError> {
+    check(params, bodies, dt)?;
+    workspace.sort(bodies, manifolds)?;
+    // Each group has a body of its own for what does not move: nobody reads what is put there.
+    let first = bodies.len();
+    for _ in &workspace.groups {
+        bodies.push(&NOBODY);
+    }
+    let shelf = Shelf::new(manifolds);
+    for_each_large_mut(executor, &mut workspace.groups, &|k, group| {
+        // SAFETY: nobody writes manifolds now.
+        unsafe { group.fill(&shelf, bodies, (first + k) as u32) };
     });
-    let nobody = SoftManifold::new([idle; 2], DVec3::ZERO, NormalOf::World, 0.0, 0.0);
-    workspace.small.fill(manifolds, |m| m.len() <= FEW, bodies, &nobody, &springs);
-    workspace.large.fill(manifolds, |m| m.len() > FEW, bodies, &nobody, &springs);
-
-    let SoftBodies { velocities, displacements, accelerations, pushed, .. } = bodies;
-    for substep in 0..params.substeps {
-        add_scaled(velocities, accelerations, h);
-        // All impulses of a substep together have changed each velocity by what is now in `pushed`: to apply them again is to add it.
-        if substep == 0 {
-            pushed.clone_from(velocities);
-            workspace.warm_start(velocities);
-        } else {
-            for (v, before) in velocities.iter_mut().zip(&mut *pushed) {
-                let free = *v;
-                (0..8).for_each(|k| v[k] += before[k]);
-                *before = free;
-            }
-        }
-        workspace.solve(velocities, displacements, &shared, Pass::Push);
-        add_scaled(displacements, velocities, h);
-        workspace.solve(velocities, displacements, &shared, Pass::Relax);
-        for (v, before) in velocities.iter().zip(&mut *pushed) {
-            (0..8).for_each(|k| before[k] = v[k] - before[k]);
-        }
+    let is_sound = workspace.groups.iter().all(|group| group.filled.is_sound);
+    if is_sound {
+        substeps(params, workspace, executor, bodies, &shelf, dt);
     }
-    if manifolds.iter().any(|m| m.head[4] > 0.0) {
-        workspace.restitute(velocities, &shared);
+    bodies.truncate(first);
+    if !is_sound {
+        return Err(fault(manifolds));
     }
-    workspace.store(velocities, manifolds);
-    bodies.pop();
-    let both = [&workspace.small.colouring, &workspace.large.colouring];
-    SoftReport {
-        colours: both.iter().map(|c| c.ends.len() as u32).sum(),
-        left_over: both.iter().map(|c| c.left_over().len() as u32).sum(),
+    let mut report = SoftReport::default();
+    for [colours, left_over] in workspace.groups.iter().map(Group::colours) {
+        report.colours += colours;
+        report.left_over += left_over;
     }
+    Ok(report)
 }
 
-/// `to += h from`.
-fn add_scaled(to: &mut [Slot], from: &[Slot], h: f64) {
-    for (to, from) in to.iter_mut().zip(from) {
-        (0..8).for_each(|k| to[k] += h * from[k]);
+/// An idle body.
+const NOBODY: SoftBody = SoftBody {
+    inv_mass: 0.0,
+    inv_inertia: Sym3::ZERO,
+    pose: Pose::IDENTITY,
+    velocity: Motion::ZERO,
+    acceleration: Motion::ZERO,
+};
+
+/// All that moves. Of the threads in it: a domain uses the bodies that are its members and its own idle one. What is between domains is done while none of
+/// them runs, and so is what moves by itself.
+fn substeps<L: Lane>(
+    params: &SoftParams,
+    workspace: &mut Workspace<L>,
+    executor: &dyn Executor,
+    bodies: &mut SoftBodies,
+    manifolds: &Shelf<'_, SoftManifold>,
+    dt: f64,
+) {
+    let h = dt / f64::from(params.substeps);
+    let hertz = params.hertz.min(0.25 / h);
+    let shared = Shared {
+        // Against a body that does not give way a contact may be twice as stiff.
+        springs: [hertz, 2.0 * hertz].map(|hertz| Spring::new(hertz, params.damping, h)),
+        inv_h: 1.0 / h,
+        max_push: params.max_push,
+        bounce_from: params.bounce_from,
+    };
+    let SoftBodies { velocities, displacements, accelerations, free, .. } = bodies;
+    free.resize(velocities.len(), Slot::default());
+    let motions = Motions {
+        velocities: Shelf::new(velocities),
+        displacements: Shelf::new(displacements),
+        free: Shelf::new(free),
+        accelerations,
+        h,
+    };
+    let Workspace { groups, driven, .. } = workspace;
+    let is_bouncy = groups.iter().any(|group| group.filled.is_bouncy);
+    let Some((between, domains)) = groups.split_last_mut() else { return };
+    // SAFETY: threads are kept apart as said above.
+    for_each_large_mut(executor, domains, &|_, group| unsafe {
+        group.accelerate(&motions, true);
+        group.warm_start(&motions);
+    });
+    // SAFETY: no domain runs.
+    unsafe { between.warm_start(&motions) };
+    for substep in 0..params.substeps {
+        // SAFETY: threads are kept apart as said above.
+        for_each_large_mut(executor, domains, &|_, group| unsafe {
+            if substep > 0 {
+                group.accelerate(&motions, false);
+            }
+            group.solve(&motions, &shared, Pass::Push);
+        });
+        // SAFETY: no domain runs.
+        unsafe {
+            between.solve(&motions, &shared, Pass::Push);
+            drift(driven, &motions);
+        }
+        // SAFETY: threads are kept apart as said above.
+        for_each_large_mut(executor, domains, &|_, group| unsafe {
+            group.drift(&motions);
+            group.solve(&motions, &shared, Pass::Relax);
+        });
+        // SAFETY: no domain runs.
+        unsafe { between.solve(&motions, &shared, Pass::Relax) };
     }
+    if is_bouncy {
+        // SAFETY: threads are kept apart as said above.
+        for_each_large_mut(executor, domains, &|_, group| unsafe { group.restitute(&motions, &shared) });
+        // SAFETY: no domain runs.
+        unsafe { between.restitute(&motions, &shared) };
+    }
+    // SAFETY: velocities are only read, and a manifold is in one patch.
+    for_each_large_mut(executor, groups, &|_, group| unsafe { group.store(&motions.velocities, manifolds) });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::soft::lane::{PlainFour, Twice};
-    use sim_math::testkit::SplitMix64;
+    use crate::soft::{
+        NormalOf,
+        lane::{PlainFour, Twice},
+    };
+    use sim_math::{glam::DVec3, testkit::SplitMix64};
 
     /// Random bodies, some fixed, with random patches between them: every number different, as no scene has it.
     fn tangle(random: &mut SplitMix64, bodies: u32, patches: u32) -> (SoftBodies, Vec<SoftManifold>) {
@@ -385,16 +364,22 @@ mod tests {
     #[test]
     fn lanes_have_the_bits_of_single_patches() {
         let mut random = SplitMix64(11);
-        for patches in [0, 1, 3, 4, 5, 60, 400] {
+        for patches in [0, 1, 3, 4, 5, 60, 400, 4000] {
             let (bodies, manifolds) = tangle(&mut random, 40, patches);
             let params = SoftParams::default();
             let (mut one, mut plain) =
                 ((bodies.clone(), manifolds.clone()), (bodies.clone(), manifolds.clone()));
             let mut four = (bodies, manifolds);
-            let a = run::<f64>(&params, &mut Workspace::default(), &mut one.0, &mut one.1, 0.01);
-            let b = run::<Wide>(&params, &mut Workspace::default(), &mut four.0, &mut four.1, 0.01);
-            let c =
-                run::<Twice<PlainFour>>(&params, &mut Workspace::default(), &mut plain.0, &mut plain.1, 0.01);
+            let a = run::<f64>(&params, &mut Workspace::default(), &Serial, &mut one.0, &mut one.1, 0.01);
+            let b = run::<Wide>(&params, &mut Workspace::default(), &Serial, &mut four.0, &mut four.1, 0.01);
+            let c = run::<Twice<PlainFour>>(
+                &params,
+                &mut Workspace::default(),
+                &Serial,
+                &mut plain.0,
+                &mut plain.1,
+                0.01,
+            );
             assert_eq!((a, a), (b, c));
             for other in [&four, &plain] {
                 assert_eq!(one.0.velocities, other.0.velocities);
@@ -403,6 +388,36 @@ mod tests {
             }
             assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
         }
+    }
+
+    /// As many threads as pieces, the last first.
+    #[derive(Debug)]
+    struct Many;
+
+    impl Executor for Many {
+        fn for_each(&self, n: usize, work: &(dyn Fn(usize) + Sync)) {
+            std::thread::scope(|scope| (0..n).rev().for_each(|k| drop(scope.spawn(move || work(k)))));
+        }
+
+        fn parallelism(&self) -> usize {
+            64
+        }
+    }
+
+    #[test]
+    fn threads_have_the_bits_of_one() {
+        let mut random = SplitMix64(15);
+        let (bodies, manifolds) = tangle(&mut random, 3000, 9000);
+        let (mut one, mut many) = ((bodies.clone(), manifolds.clone()), (bodies, manifolds));
+        let mut solver = SoftSolver::default();
+        for _ in 0..3 {
+            solver.step(&mut one.0, &mut one.1, 0.01).unwrap();
+            SoftSolver::default().step_by(&Many, &mut many.0, &mut many.1, 0.01).unwrap();
+        }
+        assert!(solver.workspace.groups.len() > 4);
+        assert_eq!(one.0.velocities, many.0.velocities);
+        assert_eq!(one.0.displacements, many.0.displacements);
+        assert_eq!(one.1, many.1);
     }
 
     #[test]

@@ -9,10 +9,10 @@
 use super::{
     stepper::TimeParts,
     trails::Trails,
-    watched::{Horizon, Watched},
+    watched::{Horizon, Known, Watched},
 };
 use sim_math::Aabb;
-use sim_traits::{ColliderId, Pair, ProxyId, ProxyKind, for_each_mut};
+use sim_traits::{ColliderId, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
 use sim_world::{Body, Collider, EventKind, StepError, World};
 
 /// Slack of a box beyond the next step: this share of the body's size. More means fewer renewals, and more pairs that come to nothing.
@@ -46,13 +46,18 @@ pub(super) struct Detect {
     ids: Vec<ProxyId>,
     boxes: Vec<Aabb>,
     pairs: Vec<Pair>,
-    fresh: Vec<Pair>,
+    changes: PairChanges,
     /// Pairs may have changed.
     stale: bool,
     /// What meets what may have changed.
     doubtful: bool,
     pub(super) watched: Vec<Watched>,
     before: Vec<Watched>,
+    /// Memory of pairs that are gone.
+    #[allow(clippy::vec_box, reason = "the boxes themselves are used again")]
+    spare: Vec<Box<Known>>,
+    /// Places of their manifolds among those of the soft solver.
+    pub(super) released: Vec<[u32; 2]>,
     /// Ends of contacts of pairs that were dropped.
     pub(super) pending: Vec<EventKind>,
     pub(super) distances: u64,
@@ -74,6 +79,7 @@ impl Detect {
         self.trails.clear();
         self.watched.clear();
         self.pending.clear();
+        self.released.clear();
         self.doubt_pairs();
         Ok(())
     }
@@ -81,7 +87,7 @@ impl Detect {
     /// Something about the bodies has changed that their motion does not show: every pair is looked at again.
     pub(super) fn doubt(&mut self) {
         self.doubt_pairs();
-        self.watched.iter_mut().for_each(|pair| pair.found.mark = f64::NAN);
+        self.watched.iter_mut().for_each(Watched::doubt);
     }
 
     /// What meets what may have changed.
@@ -100,12 +106,17 @@ impl Detect {
         let mut renewed = false;
         self.place(world, parts, horizon.margin)?;
         if self.stale {
-            parts.broad_phase.pairs(&mut self.fresh);
-            self.fresh.sort_unstable();
+            parts.broad_phase.pair_changes(&mut self.changes);
+            self.changes.begun.sort_unstable();
+            self.changes.ended.sort_unstable();
             // Boxes are renewed more often than pairs change.
-            if self.fresh != self.pairs || self.doubtful {
-                std::mem::swap(&mut self.fresh, &mut self.pairs);
+            if self.doubtful {
+                self.list_pairs();
                 self.follow(world);
+                renewed = true;
+            } else if !(self.changes.begun.is_empty() && self.changes.ended.is_empty()) {
+                self.list_pairs();
+                self.follow_changes(world);
                 renewed = true;
             }
             (self.stale, self.doubtful) = (false, false);
@@ -166,8 +177,10 @@ impl Detect {
             let kind = if body.is_some_and(Body::is_fixed) { ProxyKind::Fixed } else { ProxyKind::Moving };
             parts.broad_phase.insert(ProxyId(slot), kind, &placed.aabb)?;
         }
+        parts.broad_phase.pair_changes(&mut self.changes);
         self.pairs.clear();
-        self.pairs.extend(self.watched.iter().map(|pair| pair.key));
+        self.pairs.extend_from_slice(&self.changes.begun);
+        self.pairs.sort_unstable();
         (self.stale, self.doubtful) = (false, false);
         Ok(())
     }
@@ -183,43 +196,99 @@ impl Detect {
         Ok(())
     }
 
+    /// Brings the list of pairs up to date with their changes; all are sorted.
+    fn list_pairs(&mut self) {
+        let mut ended = self.changes.ended.iter().peekable();
+        self.pairs.retain(|pair| {
+            while ended.next_if(|e| *e < pair).is_some() {}
+            ended.next_if_eq(&pair).is_none()
+        });
+        // From the back, so that each moves once.
+        let (mut old, begun) = (self.pairs.len(), &self.changes.begun);
+        self.pairs.extend_from_slice(begun);
+        let mut new = begun.len();
+        for place in (0..self.pairs.len()).rev() {
+            if new == 0 {
+                break;
+            }
+            if old > 0 && self.pairs[old - 1] > begun[new - 1] {
+                old -= 1;
+                self.pairs[place] = self.pairs[old];
+            } else {
+                new -= 1;
+                self.pairs[place] = begun[new];
+            }
+        }
+        self.pairs.dedup();
+    }
+
+    /// Takes leave of a pair.
+    fn drop_pair(&mut self, gone: Watched) {
+        if gone.touching {
+            self.pending.push(gone.notice(false));
+        }
+        if gone.span[1] > 0 {
+            self.released.push(gone.span);
+        }
+        self.spare.push(gone.rest);
+    }
+
+    /// The pair of two colliders, if they have to do with each other: their names, their bodies, which is the sensor.
+    fn meeting(world: &World, key: Pair) -> Option<([ColliderId; 2], [u32; 2], Option<u8>)> {
+        let ((a_id, a), (b_id, b)) = (world.collider_in_slot(key.a.0)?, world.collider_in_slot(key.b.0)?);
+        let sensor = world.may_sense(a, b).then_some(u8::from(!a.is_sensor()));
+        let meets = sensor.is_some() || world.may_collide(a, b);
+        meets.then_some(([a_id, b_id], [a.body().index(), b.body().index()], sensor))
+    }
+
     /// Keeps what is remembered of pairs that go on; both lists are sorted.
     fn follow(&mut self, world: &World) {
-        std::mem::swap(&mut self.watched, &mut self.before);
-        self.watched.clear();
-        let mut old = std::mem::take(&mut self.before);
-        let pending = &mut self.pending;
-        let mut drop_pair = |gone: Watched| {
-            if gone.touching {
-                pending.push(gone.notice(false));
-            }
-        };
+        let mut old = std::mem::replace(&mut self.watched, std::mem::take(&mut self.before));
         let mut rest = old.drain(..).peekable();
-        for &key in &self.pairs {
-            let (Some((a_id, a)), Some((b_id, b))) =
-                (world.collider_in_slot(key.a.0), world.collider_in_slot(key.b.0))
-            else {
-                continue;
-            };
-            let sensor = world.may_sense(a, b).then_some(u8::from(!a.is_sensor()));
-            if sensor.is_none() && !world.may_collide(a, b) {
-                continue;
-            }
+        for k in 0..self.pairs.len() {
+            let key = self.pairs[k];
+            let Some((names, bodies, sensor)) = Self::meeting(world, key) else { continue };
             while let Some(gone) = rest.next_if(|w| w.key < key) {
-                drop_pair(gone);
+                self.drop_pair(gone);
             }
-            let names = [a_id, b_id];
             match rest.next_if(|w| w.key == key) {
-                Some(same) if same.names == names && same.sensor == sensor => self.watched.push(same),
+                Some(same) if same.rest.names == names && same.sensor == sensor => self.watched.push(same),
                 other => {
-                    other.into_iter().for_each(&mut drop_pair);
-                    let bodies = [a.body().index(), b.body().index()];
-                    self.watched.push(Watched::new(key, names, bodies, sensor));
+                    other.into_iter().for_each(|gone| self.drop_pair(gone));
+                    self.watched.push(Watched::new(key, names, bodies, sensor, self.spare.pop()));
                 }
             }
         }
-        rest.for_each(drop_pair);
+        rest.for_each(|gone| self.drop_pair(gone));
         self.before = old;
+    }
+
+    /// The same where only the changes can have changed anything.
+    fn follow_changes(&mut self, world: &World) {
+        let changes = std::mem::take(&mut self.changes);
+        let mut old = std::mem::replace(&mut self.watched, std::mem::take(&mut self.before));
+        let (mut ended, mut begun) = (changes.ended.iter().peekable(), changes.begun.iter().peekable());
+        for pair in old.drain(..) {
+            while let Some(key) = begun.next_if(|key| **key < pair.key) {
+                self.begin(world, *key);
+            }
+            while ended.next_if(|key| **key < pair.key).is_some() {}
+            let goes_on = begun.next_if(|key| **key == pair.key).is_some();
+            if ended.next_if(|key| **key == pair.key).is_some() && !goes_on {
+                self.drop_pair(pair);
+            } else {
+                self.watched.push(pair);
+            }
+        }
+        begun.for_each(|key| self.begin(world, *key));
+        self.before = old;
+        self.changes = changes;
+    }
+
+    fn begin(&mut self, world: &World, key: Pair) {
+        if let Some((names, bodies, sensor)) = Self::meeting(world, key) {
+            self.watched.push(Watched::new(key, names, bodies, sensor, self.spare.pop()));
+        }
     }
 
     /// Looks at the pairs; true if any was looked at again.
@@ -227,9 +296,9 @@ impl Detect {
         let before = self.distances;
         let (narrow, executor, trails) = (parts.narrow_phase.as_ref(), parts.executor.as_ref(), &self.trails);
         for_each_mut(executor, &mut self.watched, &|_, pair| pair.look(world, narrow, trails, horizon));
-        for pair in &self.watched {
-            self.distances += u64::from(pair.found.fresh);
-            if let Some((source, pair)) = pair.failure.clone().zip(pair.name(world)) {
+        for pair in self.watched.iter().filter(|pair| pair.fresh) {
+            self.distances += 1;
+            if let Some((source, pair)) = pair.rest.failure.clone().zip(pair.name(world)) {
                 return Err(StepError::NarrowPhase { pair, source });
             }
         }

@@ -8,7 +8,7 @@ impl Watched {
     /// Adds an impulse to what the pair exerted in this advance.
     pub(super) fn exert(&mut self, advance: u64, collision: &Collision, time: f64) {
         self.pushed |= collision.impulse != DVec3::ZERO;
-        let (impulse, count) = match self.contact.as_deref() {
+        let (impulse, count) = match &self.rest.contact {
             Some((last, contact)) if *last == advance => (contact.impulse, contact.count),
             _ => (DVec3::ZERO, 0),
         };
@@ -22,10 +22,7 @@ impl Watched {
             count: count + 1,
             time,
         };
-        match &mut self.contact {
-            Some(known) => **known = (advance, contact),
-            None => self.contact = Some(Box::new((advance, contact))),
-        }
+        self.rest.contact = Some((advance, contact));
     }
 }
 
@@ -64,7 +61,7 @@ impl TimeStepping {
         list.clear();
         let in_contact = self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none());
         list.extend(in_contact.filter_map(|pair| {
-            let (last, mut contact) = *pair.contact.as_deref()?;
+            let (last, mut contact) = pair.rest.contact?;
             if last != advance {
                 (contact.impulse, contact.count) = (DVec3::ZERO, 0);
             }

@@ -8,6 +8,7 @@ use constraint_dynamics::soft::{NormalOf, SoftManifold};
 use sim_math::glam::DVec3;
 use sim_traits::{FeatureId, Manifold, Shape};
 use sim_world::{Collider, World};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Which contact a manifold is of: names to find it again by.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -17,11 +18,13 @@ pub(super) struct Origin {
     pub(super) features: [[FeatureId; 2]; Manifold::CAPACITY],
 }
 
-/// Manifolds in the order of pairs.
+/// Manifolds, each at a place where it stays while its pair has as many; places in between may be empty.
 #[derive(Debug, Default)]
 pub(super) struct Patches {
     pub(super) manifolds: Vec<SoftManifold>,
     pub(super) origins: Vec<Origin>,
+    /// Empty places, the lowest first.
+    holes: BinaryHeap<Reverse<u32>>,
     spare: (Vec<SoftManifold>, Vec<Origin>),
     fresh: (Vec<SoftManifold>, Vec<Origin>),
 }
@@ -31,44 +34,77 @@ impl Patches {
     pub(super) fn clear(&mut self) {
         self.manifolds.clear();
         self.origins.clear();
+        self.holes.clear();
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.manifolds.len() - self.holes.len()
+    }
+
+    /// Adds one at the end, or an empty place.
+    #[cfg(feature = "serde")]
+    pub(super) fn put_back(&mut self, manifold: SoftManifold, origin: Origin) {
+        if manifold.is_empty() {
+            self.holes.push(Reverse(self.manifolds.len() as u32));
+        }
+        self.manifolds.push(manifold);
+        self.origins.push(origin);
+    }
+
+    /// Empties places.
+    pub(super) fn release(&mut self, [start, count]: [u32; 2]) {
+        for k in start..start + count {
+            if let Some(manifold) = self.manifolds.get_mut(k as usize) {
+                *manifold = SoftManifold::default();
+                self.holes.push(Reverse(k));
+            }
+        }
+    }
+
+    /// Places for so many, one after the other.
+    fn place(&mut self, count: usize) -> [u32; 2] {
+        let end = self.manifolds.len();
+        let start = match count {
+            0 => 0,
+            1 if !self.holes.is_empty() => self.holes.pop().map_or(0, |hole| hole.0),
+            _ => end as u32,
+        };
+        let len = end.max(start as usize + count);
+        self.manifolds.resize(len, SoftManifold::default());
+        self.origins.resize(len, Origin::default());
+        [start, count as u32]
     }
 
     /// Takes over what was found of the pairs. `radius`: points nearer than this are the same, m.
     pub(super) fn read(&mut self, world: &World, watched: &mut [Watched], radius: f64) {
-        let same_places = {
-            let mut next = 0;
-            watched.iter().all(|pair| {
-                let [start, count] = pair.span;
-                let fits = count as usize == pair.count() && (count == 0 || start == next);
-                next += count;
-                fits
-            }) && next as usize == self.manifolds.len()
-        };
-        if same_places {
-            for pair in watched.iter_mut().filter(|p| p.found.fresh && p.span[1] > 0) {
-                self.renew(world, pair, radius);
-                let start = pair.span[0] as usize;
-                let count = self.fresh.0.len();
-                self.manifolds[start..start + count].copy_from_slice(&self.fresh.0);
-                self.origins[start..start + count].copy_from_slice(&self.fresh.1);
+        for pair in watched.iter_mut().filter(|pair| pair.fresh) {
+            self.renew(world, pair, radius);
+            let count = self.fresh.0.len();
+            if count != pair.span[1] as usize {
+                self.release(pair.span);
+                pair.span = self.place(count);
             }
-            return;
+            let start = pair.span[0] as usize;
+            self.manifolds[start..start + count].copy_from_slice(&self.fresh.0);
+            self.origins[start..start + count].copy_from_slice(&self.fresh.1);
         }
+        if self.holes.len() > 64 + self.manifolds.len() / 2 {
+            self.close_up(watched);
+        }
+    }
+
+    /// Gives all new places, in the order of pairs.
+    fn close_up(&mut self, watched: &mut [Watched]) {
         self.spare.0.clear();
         self.spare.1.clear();
         for pair in watched {
-            let start = self.spare.0.len() as u32;
-            if pair.found.fresh {
-                self.renew(world, pair, radius);
-                self.spare.0.extend_from_slice(&self.fresh.0);
-                self.spare.1.extend_from_slice(&self.fresh.1);
-            } else {
-                let old = span(pair, self.manifolds.len());
-                self.spare.0.extend_from_slice(&self.manifolds[old.clone()]);
-                self.spare.1.extend_from_slice(&self.origins[old]);
-            }
-            pair.span = [start, self.spare.0.len() as u32 - start];
+            let old = span(pair, self.manifolds.len());
+            pair.span = [self.spare.0.len() as u32, old.len() as u32];
+            self.spare.0.extend_from_slice(&self.manifolds[old.clone()]);
+            self.spare.1.extend_from_slice(&self.origins[old]);
         }
+        self.holes.clear();
         std::mem::swap(&mut self.manifolds, &mut self.spare.0);
         std::mem::swap(&mut self.origins, &mut self.spare.1);
     }
@@ -83,10 +119,10 @@ impl Patches {
         let Some(([a, b], _)) = pair.sides(world) else { return };
         let surface = world.surface_pair(a, b);
         let (from_a, from_b) = (a.extent().body_from_shape, b.extent().body_from_shape);
-        let b_from_a = from_b * pair.found.a_from_b.inverse();
+        let b_from_a = from_b * pair.rest.found.a_from_b.inverse();
         let radii = [a, b].map(|c| rounding(c.shape()));
         let old = span(pair, self.manifolds.len());
-        for manifold in &pair.found.manifolds {
+        for manifold in &pair.rest.found.manifolds {
             let (normal, of) = normal_of(world, pair, manifold, [a, b]);
             let [friction, restitution] = [surface.friction, surface.restitution];
             let mut made = SoftManifold::new(pair.bodies, normal, of, friction, restitution).rounded(radii);
@@ -113,7 +149,7 @@ impl Patches {
 impl Watched {
     /// Number of manifolds that the soft solver has of the pair.
     fn count(&self) -> usize {
-        if self.sensor.is_some() { 0 } else { self.found.manifolds.len() }
+        if self.sensor.is_some() { 0 } else { self.rest.found.manifolds.len() }
     }
 }
 
@@ -133,7 +169,7 @@ fn normal_of(world: &World, pair: &Watched, manifold: &Manifold, sides: [&Collid
     if rounding(a.shape()) == 0.0 {
         (in_a, NormalOf::A)
     } else if rounding(b.shape()) == 0.0 {
-        let in_b = pair.found.a_from_b.inverse_transform_vector(manifold.normal);
+        let in_b = pair.rest.found.a_from_b.inverse_transform_vector(manifold.normal);
         (b.extent().body_from_shape.transform_vector(in_b), NormalOf::B)
     } else {
         let pose = world.body_in_slot(pair.bodies[0]).map(|(_, body)| *body.state().pose());

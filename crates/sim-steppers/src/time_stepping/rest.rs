@@ -138,8 +138,8 @@ impl TimeStepping {
             }
             let pair = &mut self.detect.watched[site.pair as usize];
             let collision = Collision {
-                a: pair.names[0],
-                b: pair.names[1],
+                a: pair.rest.names[0],
+                b: pair.rest.names[1],
                 point: site.point,
                 normal: site.frame.z_axis,
                 impulse,

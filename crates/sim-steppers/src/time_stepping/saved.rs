@@ -40,7 +40,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 
@@ -54,6 +54,7 @@ mod tables {
         touching: bool,
         contact: Option<(u64, Contact)>,
         found: Found,
+        fresh: bool,
         span: [u32; 2],
     }
 
@@ -96,13 +97,14 @@ mod tables {
             }
             let pairs = self.detect.watched.iter().map(|w| PairData {
                 key: [w.key.a.0, w.key.b.0],
-                names: w.names,
+                names: w.rest.names,
                 bodies: w.bodies,
                 sensor: w.sensor,
-                cache: w.cache,
+                cache: w.rest.cache,
                 touching: w.touching,
-                contact: w.contact.as_deref().copied(),
-                found: w.found.clone(),
+                contact: w.rest.contact,
+                found: w.rest.found.clone(),
+                fresh: w.fresh,
                 span: w.span,
             });
             let warm = self.warm.entries().iter().map(|e| (key_data(&e.key), e.point, e.impulse));
@@ -155,16 +157,17 @@ mod tables {
                 if self.detect.watched.last().is_some_and(|last| last.key >= key) {
                     return Err(damaged("the order of pairs"));
                 }
-                let mut pair = Watched::new(key, data.names, data.bodies, data.sensor);
-                (pair.cache, pair.touching, pair.contact) =
-                    (data.cache, data.touching, data.contact.map(Box::new));
-                (pair.found, pair.span) = (data.found, data.span);
+                let mut pair = Watched::new(key, data.names, data.bodies, data.sensor, None);
+                (pair.rest.cache, pair.touching, pair.rest.contact) =
+                    (data.cache, data.touching, data.contact);
+                (pair.rest.found, pair.fresh, pair.span) = (data.found, data.fresh, data.span);
+                pair.set_gauge(self.params.margin);
                 let finite = |m: &Manifold| {
                     m.normal.is_finite()
                         && m.points().iter().all(|p| p.point_a.is_finite() && p.point_b.is_finite())
                 };
                 let end = u64::from(pair.span[0]) + u64::from(pair.span[1]);
-                if !pair.found.manifolds.iter().all(finite) || end > tables.patches.len() as u64 {
+                if !pair.rest.found.manifolds.iter().all(finite) || end > tables.patches.len() as u64 {
                     return Err(damaged("a contact"));
                 }
                 self.detect.watched.push(pair);
@@ -187,8 +190,7 @@ mod tables {
                         .and_then(|(names, numbers)| SoftManifold::from_numbers(names, &numbers));
                     let known = |m: &SoftManifold| m.bodies().iter().all(|&k| (k as usize) < bodies);
                     let Some(manifold) = manifold.filter(known) else { return Err(damaged("a contact")) };
-                    soft.patches.manifolds.push(manifold);
-                    soft.patches.origins.push(origin);
+                    soft.patches.put_back(manifold, origin);
                 }
             } else {
                 let sites = self.sites.read(world, &mut self.detect.watched, true);

@@ -59,20 +59,20 @@ impl Sites {
         let known = self.known && !renewed;
         self.clear();
         for (index, pair) in watched.iter_mut().enumerate() {
-            if pair.found.manifolds.is_empty() || pair.sensor.is_some() {
+            if pair.rest.found.manifolds.is_empty() || pair.sensor.is_some() {
                 continue;
             }
             let Some(([a, b], [body_a, body_b])) = pair.sides(world) else { continue };
             let surface = world.surface_pair(a, b);
             let world_from_a = *body_a.state().pose() * a.extent().body_from_shape;
             // Where B's points have come in A's frame since they were found.
-            let moved = (!pair.found.fresh).then(|| {
+            let moved = (!pair.fresh).then(|| {
                 let world_from_b = *body_b.state().pose() * b.extent().body_from_shape;
-                world_from_a.inverse_mul(&world_from_b) * pair.found.a_from_b.inverse()
+                world_from_a.inverse_mul(&world_from_b) * pair.rest.found.a_from_b.inverse()
             });
             pair.distance = f64::INFINITY;
             let first = self.keys.len();
-            for manifold in &pair.found.manifolds {
+            for manifold in &pair.rest.found.manifolds {
                 let normal = world_from_a.transform_vector(manifold.normal);
                 let frame = frame_from_normal(normal.normalize_or_zero()).or_else(|source| {
                     pair.name(world)

@@ -233,9 +233,9 @@ impl TimeStepping {
     fn wake_neighbours(&mut self, world: &mut World, gone: ColliderId) {
         for k in 0..self.detect.watched.len() {
             let pair = &self.detect.watched[k];
-            if pair.touching && pair.sensor.is_none() && pair.names.contains(&gone) {
+            if pair.touching && pair.sensor.is_none() && pair.rest.names.contains(&gone) {
                 let [a, b] = pair.bodies;
-                self.wake_island(world, if pair.names[0] == gone { b } else { a });
+                self.wake_island(world, if pair.rest.names[0] == gone { b } else { a });
             }
         }
     }
@@ -246,7 +246,7 @@ fn closes(world: &World, pair: &Watched, h: f64) -> bool {
     let Some(([a, b], bodies)) = pair.sides(world) else { return false };
     let pose = |k: usize, c: &sim_world::Collider| *bodies[k].state().pose() * c.extent().body_from_shape;
     let (world_from_a, world_from_b) = (pose(0, a), pose(1, b));
-    let moved = world_from_a.inverse_mul(&world_from_b) * pair.found.a_from_b.inverse();
+    let moved = world_from_a.inverse_mul(&world_from_b) * pair.rest.found.a_from_b.inverse();
     let pull = |body: &Body| {
         if body.is_free() && body.rest() == Rest::Awake { world.gravity() + body.pull() } else { DVec3::ZERO }
     };
@@ -262,5 +262,5 @@ fn closes(world: &World, pair: &Watched, h: f64) -> bool {
             gap + h * n.dot(u) < 0.0
         })
     };
-    driven || pair.found.manifolds.iter().any(nears)
+    driven || pair.rest.found.manifolds.iter().any(nears)
 }

@@ -101,12 +101,17 @@ impl TimeStepping {
                 None => NOBODY,
             });
         }
-        let report = soft.solver.step(&mut soft.bodies, &mut soft.patches.manifolds, h);
+        let report = soft.solver.step_by(
+            self.parts.executor.as_ref(),
+            &mut soft.bodies,
+            &mut soft.patches.manifolds,
+            h,
+        );
         if let Err(error) = report {
             return Err(soft_error(world, &soft.patches.manifolds, error));
         }
         self.report.solver.islands += 1;
-        let patches = soft.patches.manifolds.len() as u64;
+        let patches = soft.patches.len() as u64;
         self.report.solver.largest = self.report.solver.largest.max(patches);
         self.report.solver.iterations += u64::from(soft.solver.params.substeps);
         Ok(())
@@ -155,8 +160,8 @@ impl TimeStepping {
                     world.book_support(&kind, point, impulse);
                 }
                 let collision = Collision {
-                    a: pair.names[0],
-                    b: pair.names[1],
+                    a: pair.rest.names[0],
+                    b: pair.rest.names[1],
                     point,
                     normal: outcome.normal,
                     impulse: outcome.impulse,

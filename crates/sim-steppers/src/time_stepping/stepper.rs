@@ -267,6 +267,7 @@ impl TimeStepping {
         let seen = self.detect.run(world, &mut self.parts, &horizon)?;
         match &mut self.soft {
             Some(soft) => {
+                self.detect.released.drain(..).for_each(|span| soft.patches.release(span));
                 soft.patches.read(world, &mut self.detect.watched, 10.0 * self.params.margin);
                 Ok(())
             }

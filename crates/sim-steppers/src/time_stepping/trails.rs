@@ -53,10 +53,12 @@ pub(super) struct Trail {
 #[derive(Debug, Default)]
 pub(super) struct Trails {
     pub(super) all: Vec<Option<Trail>>,
+    /// Path, and path at the end of the next step, m: what is asked most.
+    gauges: Vec<[f64; 2]>,
 }
 
 /// Radius times turn, where a half-space that does not turn has an infinite radius.
-fn swing(radius: f64, turn: f64) -> f64 {
+pub(super) fn swing(radius: f64, turn: f64) -> f64 {
     if turn > 0.0 { radius * turn } else { 0.0 }
 }
 
@@ -97,7 +99,16 @@ impl Trails {
                 }
             }
         }
+        self.gauges.clear();
+        self.gauges
+            .extend(self.all.iter().map(|t| t.map_or([f64::INFINITY; 2], |t| [t.path, t.path + t.reach])));
         any
+    }
+
+    /// Path of a body now, and at most at the end of the next step, m; infinite if there is none.
+    #[inline]
+    pub(super) fn gauge(&self, slot: u32) -> [f64; 2] {
+        self.gauges.get(slot as usize).copied().unwrap_or([f64::INFINITY; 2])
     }
 
     fn get(&self, slot: u32) -> Option<&Trail> {

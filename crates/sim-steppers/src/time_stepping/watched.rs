@@ -1,33 +1,58 @@
 //! Pairs of colliders whose boxes overlap, and what was found of them last.
 
-use super::{params::TimeSteppingParams, trails::Trails};
+use super::{
+    params::TimeSteppingParams,
+    trails::{Trails, swing},
+};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{ColliderId, Manifold, NarrowPhase, NarrowPhaseError, Pair, PairCache, Shape};
 use sim_world::{Body, Collider, Contact, EventKind, PairName, World};
 
-/// A pair of colliders whose boxes overlap.
+/// A pair of colliders whose boxes overlap: what every step asks of it, in one cache line. The rest is elsewhere, so that lists of pairs are quick to go
+/// through and to change.
 #[derive(Debug, Clone)]
 pub(super) struct Watched {
     pub(super) key: Pair,
-    pub(super) names: [ColliderId; 2],
     pub(super) bodies: [u32; 2],
-    /// Which of the two is the sensor, if one is.
-    pub(super) sensor: Option<u8>,
-    pub(super) cache: PairCache,
-    /// In contact, or inside the sensor.
-    pub(super) touching: bool,
-    /// What they exerted on each other, and in which advance.
-    pub(super) contact: Option<Box<(u64, Contact)>>,
-    /// Pushed in the present step.
-    pub(super) pushed: bool,
-    /// Least distance found last, m.
-    pub(super) distance: f64,
-    /// What was found last.
-    pub(super) found: Found,
     /// Where its manifolds are among those of the soft solver, and how many.
     pub(super) span: [u32; 2],
+    gauge: Gauge,
+    /// Least distance found last, m.
+    pub(super) distance: f64,
+    /// Which of the two is the sensor, if one is.
+    pub(super) sensor: Option<u8>,
+    /// In contact, or inside the sensor.
+    pub(super) touching: bool,
+    /// Pushed in the present step.
+    pub(super) pushed: bool,
+    /// The last look was in the present step.
+    pub(super) fresh: bool,
+    pub(super) rest: Box<Known>,
+}
+
+/// What is known of a pair, and seldom asked.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) names: [ColliderId; 2],
+    pub(super) cache: PairCache,
+    /// What they exerted on each other, and in which advance.
+    pub(super) contact: Option<(u64, Contact)>,
+    /// What was found last.
+    pub(super) found: Found,
     pub(super) failure: Option<Box<NarrowPhaseError>>,
 }
+
+/// Until when what was found holds for certain.
+#[derive(Debug, Clone, Copy)]
+struct Gauge {
+    /// Largest sum of the paths of both bodies, m.
+    path: f64,
+    /// Largest sum of the paths at the end of the next step, m.
+    far: f64,
+}
+
+/// Nothing holds.
+const NEVER: Gauge = Gauge { path: f64::NEG_INFINITY, far: f64::NEG_INFINITY };
 
 /// What a look at a pair found, and how long it holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +62,7 @@ pub(super) struct Found {
     pub(super) manifolds: Vec<Manifold>,
     /// Pose of B's shape in A's at the look.
     pub(super) a_from_b: Pose,
-    /// Sum of the paths of both bodies at the look, m.
+    /// Sum of the paths of both bodies at the look, m; more if they have moved along with each other since.
     pub(super) mark: f64,
     /// All contacts up to this distance were found, m.
     pub(super) reach: f64,
@@ -45,8 +70,6 @@ pub(super) struct Found {
     pub(super) keep: f64,
     /// Direction from B to A in which they were farthest apart, in the frame of A's shape; zero if unknown.
     pub(super) axis: DVec3,
-    /// The last look was in the present step.
-    pub(super) fresh: bool,
 }
 
 impl Default for Found {
@@ -58,7 +81,6 @@ impl Default for Found {
             reach: 0.0,
             keep: 0.0,
             axis: DVec3::ZERO,
-            fresh: false,
         }
     }
 }
@@ -89,13 +111,15 @@ pub(super) struct Horizon {
     /// How far two bodies may move until their contacts are looked for again, m: two with flat faces, and balls and capsules with each other or with them.
     pub(super) flat: f64,
     pub(super) round: f64,
+    /// Contacts follow what rolls.
+    pub(super) rolls: bool,
 }
 
 impl Horizon {
     /// For a step of `h` seconds. The manifolds of the soft solver follow what rolls, and rows do not.
     pub(super) fn new(params: &TimeSteppingParams, h: f64, is_soft: bool) -> Self {
         let round = if is_soft { 0.25 * params.recycle } else { params.recycle.min(OTHERWISE) };
-        Self { h, margin: params.margin, flat: params.recycle, round }
+        Self { h, margin: params.margin, flat: params.recycle, round, rolls: is_soft }
     }
 
     fn lasting(&self, shapes: [&Shape; 2]) -> f64 {
@@ -122,32 +146,91 @@ fn apart_along(axis: DVec3, a: &Shape, b: &Shape, a_from_b: &Pose) -> f64 {
     }
 }
 
+/// How far two shapes have moved from how they lay, m, at most: points of B as A sees them, or the other way round, whichever is less. `rolls`: balls may
+/// turn about their cores.
+fn shifted(before: &Pose, now: &Pose, colliders: [&Collider; 2], rolls: bool) -> f64 {
+    let turn = now.rotation * before.rotation.conjugate();
+    let turned = 2.0 * DVec3::new(turn.x, turn.y, turn.z).length();
+    let reach = |c: &Collider| if rolls { c.extent().spin_radius } else { c.extent().radius };
+    let [of_a, of_b] = colliders.map(|c| swing(reach(c), turned));
+    let seen_from_a = (now.translation - before.translation).length();
+    let seen_from_b = (now.inverse_transform_vector(now.translation)
+        - before.inverse_transform_vector(before.translation))
+    .length();
+    (seen_from_a + of_b).min(seen_from_b + of_a)
+}
+
+impl Known {
+    fn new(names: [ColliderId; 2]) -> Self {
+        Self { names, cache: PairCache::default(), contact: None, found: Found::default(), failure: None }
+    }
+
+    /// Forgets everything but the memory it has.
+    fn renew(&mut self, names: [ColliderId; 2]) {
+        let mut manifolds = std::mem::take(&mut self.found.manifolds);
+        manifolds.clear();
+        *self = Self::new(names);
+        self.found.manifolds = manifolds;
+    }
+}
+
 impl Watched {
-    pub(super) fn new(key: Pair, names: [ColliderId; 2], bodies: [u32; 2], sensor: Option<u8>) -> Self {
+    /// A new pair, which may use the memory of one that is gone.
+    pub(super) fn new(
+        key: Pair,
+        names: [ColliderId; 2],
+        bodies: [u32; 2],
+        sensor: Option<u8>,
+        memory: Option<Box<Known>>,
+    ) -> Self {
+        let rest = match memory {
+            Some(mut known) => {
+                known.renew(names);
+                known
+            }
+            None => Box::new(Known::new(names)),
+        };
         Self {
             key,
-            names,
             bodies,
-            sensor,
-            cache: PairCache::default(),
-            touching: false,
-            contact: None,
-            pushed: false,
-            distance: f64::INFINITY,
-            found: Found::default(),
             span: [0; 2],
-            failure: None,
+            gauge: NEVER,
+            distance: f64::INFINITY,
+            sensor,
+            touching: false,
+            pushed: false,
+            fresh: false,
+            rest,
         }
+    }
+
+    /// What was found is looked for again.
+    pub(super) fn doubt(&mut self) {
+        self.rest.found.mark = f64::NAN;
+        self.gauge = NEVER;
+    }
+
+    /// Finds out until when what was found holds; `margin` as in [`Horizon`].
+    pub(super) fn set_gauge(&mut self, margin: f64) {
+        let found = &self.rest.found;
+        self.gauge = if found.mark.is_nan() {
+            NEVER
+        } else if self.sensor.is_some() {
+            Gauge { path: found.mark, far: f64::INFINITY }
+        } else {
+            let path = if found.manifolds.is_empty() { f64::INFINITY } else { found.mark + found.keep };
+            Gauge { path, far: found.mark + found.reach - margin }
+        };
     }
 
     pub(super) fn name(&self, world: &World) -> Option<PairName> {
         let body = |slot| world.body_in_slot(slot).map(|(id, _)| id);
-        Some(PairName { bodies: [body(self.bodies[0])?, body(self.bodies[1])?], colliders: self.names })
+        Some(PairName { bodies: [body(self.bodies[0])?, body(self.bodies[1])?], colliders: self.rest.names })
     }
 
     /// The event of a beginning or an end.
     pub(super) fn notice(&self, began: bool) -> EventKind {
-        let [a, b] = self.names;
+        let [a, b] = self.rest.names;
         match (self.sensor, began) {
             (None, true) => EventKind::ContactBegan { a, b },
             (None, false) => EventKind::ContactEnded { a, b },
@@ -180,63 +263,75 @@ impl Watched {
         trails: &Trails,
         horizon: &Horizon,
     ) {
-        let path = trails.path(self.bodies[0]) + trails.path(self.bodies[1]);
-        let moved = path - self.found.mark;
-        self.found.fresh = false;
-        if self.sensor.is_some() && moved <= 0.0 {
-            return;
-        }
-        let held = self.found.manifolds.is_empty() || moved <= self.found.keep;
-        let holds = |needed: f64| held && self.sensor.is_none() && needed + moved <= self.found.reach;
+        self.fresh = false;
+        let [[path_a, far_a], [path_b, far_b]] = self.bodies.map(|body| trails.gauge(body));
+        let path = path_a + path_b;
         // The usual case of a pile at rest: both have hardly moved, and are slow.
-        if holds(horizon.margin + trails.reach(self.bodies[0]) + trails.reach(self.bodies[1])) {
+        if path <= self.gauge.path && far_a + far_b <= self.gauge.far {
             return;
         }
+        self.look_again(world, narrow, path, horizon);
+        self.set_gauge(horizon.margin);
+    }
+
+    fn look_again(&mut self, world: &World, narrow: &dyn NarrowPhase, path: f64, horizon: &Horizon) {
         let Some((colliders, bodies)) = self.sides(world) else {
-            self.found = Found::default();
+            self.rest.found = Found::default();
             return;
         };
+        let (rest, is_sensor) = (&mut *self.rest, self.sensor.is_some());
+        let found = &mut rest.found;
         let needed = horizon.margin + closing(world, bodies, colliders, horizon.h);
-        if holds(needed) {
+        let holds = |moved: f64| {
+            let held = found.manifolds.is_empty() || moved <= found.keep;
+            held && !is_sensor && needed + moved <= found.reach
+        };
+        if holds(path - found.mark) {
             return;
         }
         let [a, b] = colliders.map(Collider::shape);
         let pose = |k: usize| *bodies[k].state().pose() * colliders[k].extent().body_from_shape;
         let a_from_b = pose(0).inverse_mul(&pose(1));
-        self.failure = None;
-        let was_apart = self.found.manifolds.is_empty() && self.found.mark.is_finite();
-        self.found.manifolds.clear();
-        (self.found.a_from_b, self.found.mark, self.found.fresh) = (a_from_b, path, true);
+        // Paths are long, but how far have they come from each other?
+        let shift = shifted(&found.a_from_b, &a_from_b, colliders, horizon.rolls);
+        if found.mark.is_finite() && holds(shift) {
+            found.mark = path - shift;
+            return;
+        }
+        rest.failure = None;
+        let was_apart = found.manifolds.is_empty() && found.mark.is_finite();
+        found.manifolds.clear();
+        (found.a_from_b, found.mark, self.fresh) = (a_from_b, path, true);
         self.distance = f64::INFINITY;
-        if self.sensor.is_some() {
-            match narrow.separation(a, b, &a_from_b, &mut self.cache) {
+        if is_sensor {
+            match narrow.separation(a, b, &a_from_b, &mut rest.cache) {
                 Ok(found) => self.distance = found.distance,
                 Err(NarrowPhaseError::Overlapping { .. }) => self.distance = -f64::MIN_POSITIVE,
-                Err(error) => self.failure = Some(Box::new(error)),
+                Err(error) => rest.failure = Some(Box::new(error)),
             }
             return;
         }
-        self.found.keep = horizon.lasting([a, b]);
-        self.found.reach = needed + self.found.keep;
+        found.keep = horizon.lasting([a, b]);
+        found.reach = needed + found.keep;
         if was_apart {
             // Likely still apart: how far tells when to look again. Most often the direction of before tells.
-            let least = apart_along(self.found.axis, a, b, &a_from_b);
-            if least > self.found.reach {
-                self.found.reach = least;
+            let least = apart_along(found.axis, a, b, &a_from_b);
+            if least > found.reach {
+                found.reach = least;
                 return;
             }
-            if let Ok(found) = narrow.separation(a, b, &a_from_b, &mut self.cache) {
-                self.distance = found.distance;
-                self.found.axis = found.normal;
-                if found.distance > self.found.reach {
-                    self.found.reach = found.distance;
+            if let Ok(nearest) = narrow.separation(a, b, &a_from_b, &mut rest.cache) {
+                self.distance = nearest.distance;
+                found.axis = nearest.normal;
+                if nearest.distance > found.reach {
+                    found.reach = nearest.distance;
                     return;
                 }
             }
         }
-        let out = &mut self.found.manifolds;
-        self.failure =
-            narrow.manifolds(a, b, &a_from_b, self.found.reach, &mut self.cache, out).err().map(Box::new);
+        let out = &mut found.manifolds;
+        rest.failure =
+            narrow.manifolds(a, b, &a_from_b, found.reach, &mut rest.cache, out).err().map(Box::new);
         let points = out.iter().flat_map(Manifold::points);
         self.distance = points.map(|p| p.separation).fold(f64::INFINITY, f64::min);
     }

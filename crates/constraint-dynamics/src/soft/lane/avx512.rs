@@ -10,7 +10,7 @@
 
 use super::{Lane, Slot};
 use std::arch::x86_64::{
-    __m512d, _CMP_GT_OQ, _mm512_add_pd, _mm512_cmp_pd_mask, _mm512_div_pd, _mm512_loadu_pd,
+    __m512d, _CMP_EQ_OQ, _CMP_GT_OQ, _mm512_add_pd, _mm512_cmp_pd_mask, _mm512_div_pd, _mm512_loadu_pd,
     _mm512_mask_blend_pd, _mm512_max_pd, _mm512_min_pd, _mm512_mul_pd, _mm512_set1_pd, _mm512_setzero_pd,
     _mm512_shuffle_f64x2, _mm512_sqrt_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_unpackhi_pd,
     _mm512_unpacklo_pd, _mm512_xor_pd,
@@ -112,6 +112,12 @@ impl Lane for Eight {
     fn sqrt(self) -> Self {
         // SAFETY: the build has AVX-512.
         Self(unsafe { _mm512_sqrt_pd(self.0) })
+    }
+
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        // SAFETY: the build has AVX-512.
+        unsafe { _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0, _mm512_setzero_pd()) == 0xff }
     }
 
     #[inline(always)]

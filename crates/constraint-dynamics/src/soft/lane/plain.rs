@@ -87,6 +87,11 @@ impl Lane for Four {
     }
 
     #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0.iter().all(|x| *x == 0.0)
+    }
+
+    #[inline(always)]
     fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8] {
         let left = |r: &Slot| Self([r[0], r[1], r[2], r[3]]);
         let right = |r: &Slot| Self([r[4], r[5], r[6], r[7]]);
