@@ -74,6 +74,7 @@ pub mod rows;
 pub mod soft;
 pub mod soften;
 pub mod stabilize;
+mod sweeps;
 pub mod warm;
 
 pub use delassus::Delassus;
