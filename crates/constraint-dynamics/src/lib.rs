@@ -71,6 +71,7 @@ pub mod polyhedral;
 pub mod pool;
 pub mod restitution;
 pub mod rows;
+mod sides;
 pub mod soft;
 pub mod soften;
 pub mod stabilize;

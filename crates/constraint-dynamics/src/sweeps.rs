@@ -54,102 +54,115 @@ struct Moved {
     reach: f64,
 }
 
+/// What sweeps change of a contact: kept apart, so that a contact that need not be solved again costs little.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    impulse: DVec3,
+    bodies: [u32; 2],
+    /// What its bodies had been stirred when it was solved last, m/s.
+    seen: f64,
+    /// Slip over friction of the last solution.
+    alpha: f64,
+}
+
 /// A contact in the order of sweeps.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     contact: u32,
-    bodies: [u32; 2],
     arms: [DVec3; 2],
     frame: DMat3,
     /// Velocity without impulses.
     free: DVec3,
-    impulse: DVec3,
     /// Block of W of the contact with itself.
     response: DMat3,
     softness: f64,
     friction: f64,
-    /// Slip over friction of the last solution.
-    alpha: f64,
-    /// What its bodies had been stirred when it was solved last, m/s.
-    seen: f64,
     local: LocalContact,
 }
 
 impl Point {
     #[inline]
-    fn velocity(&self, bodies: &[Moved]) -> DVec3 {
-        let [a, b] = self.bodies.map(|k| &bodies[k as usize]);
+    fn velocity(&self, state: &State, bodies: &[Moved]) -> DVec3 {
+        let [a, b] = state.bodies.map(|k| &bodies[k as usize]);
         let apart = (a.linear + a.angular.cross(self.arms[0])) - (b.linear + b.angular.cross(self.arms[1]));
-        self.free + self.frame.transpose() * apart + self.softness * self.impulse
+        self.free + self.frame.transpose() * apart + self.softness * state.impulse
     }
 
     #[inline]
-    fn push(&self, bodies: &mut [Moved], impulse: DVec3) {
+    fn push(&self, state: &State, bodies: &mut [Moved], impulse: DVec3) {
         let f = self.frame * impulse;
-        let a = &mut bodies[self.bodies[0] as usize];
+        let a = &mut bodies[state.bodies[0] as usize];
         a.linear += f * a.inverse_mass;
         a.angular += a.inverse_inertia * self.arms[0].cross(f);
-        let b = &mut bodies[self.bodies[1] as usize];
+        let b = &mut bodies[state.bodies[1] as usize];
         b.linear -= f * b.inverse_mass;
         b.angular -= b.inverse_inertia * self.arms[1].cross(f);
     }
 
-    /// Solves the contact with the others as they are, unless its bodies have been stirred by no more than `calm` since it was solved last; returns the
-    /// size of its change as a velocity.
+    /// Solves the contact with the others as they are; returns the size of its change as a velocity.
     #[inline]
-    fn relax(&mut self, bodies: &mut [Moved], calm: f64) -> f64 {
-        let stirred = |bodies: &[Moved]| self.bodies.map(|k| bodies[k as usize].stir).iter().sum::<f64>();
-        if stirred(bodies) - self.seen <= calm {
-            return 0.0;
-        }
+    fn relax(&self, state: &mut State, bodies: &mut [Moved]) -> f64 {
         if self.friction == 0.0 {
-            return self.relax_normal(bodies);
+            return self.relax_normal(state, bodies);
         }
-        let q = self.velocity(bodies) - self.response * self.impulse;
-        let next = self.local.solve_from(q, &mut self.alpha);
-        let change = next - self.impulse;
+        let q = self.velocity(state, bodies) - self.response * state.impulse;
+        let next = self.local.solve_from(q, &mut state.alpha);
+        let change = next - state.impulse;
         if change == DVec3::ZERO {
-            self.seen = stirred(bodies);
             return 0.0;
         }
-        let size = change.length() * self.response.z_axis.z;
-        self.impulse = next;
-        self.push(bodies, change);
-        for k in self.bodies {
-            let body = &mut bodies[k as usize];
-            body.stir += if body.inverse_mass > 0.0 { size } else { 0.0 };
+        state.impulse = next;
+        self.push(state, bodies, change);
+        change.length() * self.response.z_axis.z
+    }
+
+    /// The same without friction, along the normal alone.
+    #[inline]
+    fn relax_normal(&self, state: &mut State, bodies: &mut [Moved]) -> f64 {
+        let normal = self.frame.z_axis;
+        let [a, b] = state.bodies.map(|k| &bodies[k as usize]);
+        let apart = (a.linear + a.angular.cross(self.arms[0])) - (b.linear + b.angular.cross(self.arms[1]));
+        let w = self.response.z_axis.z;
+        let approach = self.free.z + normal.dot(apart) + self.softness * state.impulse.z;
+        let next = (state.impulse.z - approach / w).max(0.0);
+        let change = next - state.impulse.z;
+        state.impulse = DVec3::new(0.0, 0.0, next);
+        if change == 0.0 {
+            return 0.0;
         }
-        // What it stirred itself it has seen.
-        self.seen = self.bodies.map(|k| bodies[k as usize].stir).iter().sum();
-        size
+        let f = normal * change;
+        let a = &mut bodies[state.bodies[0] as usize];
+        a.linear += f * a.inverse_mass;
+        a.angular += a.inverse_inertia * self.arms[0].cross(f);
+        let b = &mut bodies[state.bodies[1] as usize];
+        b.linear -= f * b.inverse_mass;
+        b.angular -= b.inverse_inertia * self.arms[1].cross(f);
+        change.abs() * w
     }
 }
 
-impl Point {
-    /// The same without friction, along the normal alone.
+impl State {
     #[inline]
-    fn relax_normal(&mut self, bodies: &mut [Moved]) -> f64 {
-        let normal = self.frame.z_axis;
-        let [a, b] = self.bodies.map(|k| &bodies[k as usize]);
-        let apart = (a.linear + a.angular.cross(self.arms[0])) - (b.linear + b.angular.cross(self.arms[1]));
-        let w = self.response.z_axis.z;
-        let approach = self.free.z + normal.dot(apart) + self.softness * self.impulse.z;
-        let next = (self.impulse.z - approach / w).max(0.0);
-        let change = next - self.impulse.z;
-        let size = change.abs() * w;
-        self.impulse = DVec3::new(0.0, 0.0, next);
-        if change != 0.0 {
-            let f = normal * change;
-            let a = &mut bodies[self.bodies[0] as usize];
-            a.linear += f * a.inverse_mass;
-            a.angular += a.inverse_inertia * self.arms[0].cross(f);
-            a.stir += if a.inverse_mass > 0.0 { size } else { 0.0 };
-            let b = &mut bodies[self.bodies[1] as usize];
-            b.linear -= f * b.inverse_mass;
-            b.angular -= b.inverse_inertia * self.arms[1].cross(f);
-            b.stir += if b.inverse_mass > 0.0 { size } else { 0.0 };
+    fn stirred(&self, bodies: &[Moved]) -> f64 {
+        let [a, b] = self.bodies.map(|k| bodies[k as usize].stir);
+        a + b
+    }
+
+    /// Solves the contact, unless its bodies have been stirred by no more than `calm` since it was solved last; returns the size of its change.
+    #[inline]
+    fn visit(&mut self, point: &Point, bodies: &mut [Moved], calm: f64) -> f64 {
+        if self.stirred(bodies) - self.seen <= calm {
+            return 0.0;
         }
-        self.seen = self.bodies.map(|k| bodies[k as usize].stir).iter().sum();
+        let size = point.relax(self, bodies);
+        if size > 0.0 {
+            for k in self.bodies {
+                let body = &mut bodies[k as usize];
+                body.stir += if body.inverse_mass > 0.0 { size } else { 0.0 };
+            }
+        }
+        // What it stirred itself it has seen.
+        self.seen = self.stirred(bodies);
         size
     }
 }
@@ -160,6 +173,7 @@ pub(crate) struct BodySweeps {
     /// The bodies, and the ground as the last.
     bodies: Vec<Moved>,
     points: Vec<Point>,
+    states: Vec<State>,
     starts: Vec<u32>,
     before: Vec<DVec3>,
     direction: Vec<DVec3>,
@@ -190,16 +204,12 @@ impl BodySweeps {
         });
         let point = |c: usize| Point {
             contact: c as u32,
-            bodies: free.sides[c].map(|k| k.min(n as u32)),
             arms: free.arms[c],
             frame: free.frames[c],
             free: problem.velocity()[c],
-            impulse: p[c],
             response: problem.diagonal(c),
             softness: problem.softness(c),
             friction: problem.friction()[c],
-            alpha: 0.0,
-            seen: f64::NEG_INFINITY,
             local: LocalContact::new(&problem.diagonal(c), problem.friction()[c]),
         };
         // Counting sort by the later body: what hangs together is swept together.
@@ -227,6 +237,13 @@ impl BodySweeps {
             self.points[*slot as usize] = point(c);
             *slot += 1;
         }
+        self.states.clear();
+        self.states.extend(self.points.iter().map(|point| State {
+            impulse: p[point.contact as usize],
+            bodies: free.sides[point.contact as usize].map(|k| k.min(n as u32)),
+            seen: f64::NEG_INFINITY,
+            alpha: 0.0,
+        }));
     }
 
     /// Sums the velocities up from the impulses.
@@ -234,8 +251,10 @@ impl BodySweeps {
         for body in &mut self.bodies {
             (body.angular, body.linear) = (DVec3::ZERO, DVec3::ZERO);
         }
-        for point in self.points.iter().filter(|point| point.impulse != DVec3::ZERO) {
-            point.push(&mut self.bodies, point.impulse);
+        for (point, state) in self.points.iter().zip(&self.states) {
+            if state.impulse != DVec3::ZERO {
+                point.push(state, &mut self.bodies, state.impulse);
+            }
         }
     }
 
@@ -243,24 +262,25 @@ impl BodySweeps {
     pub(crate) fn certificate(&mut self) -> ContactCertificate {
         self.sum();
         let mut all = ContactCertificate::default();
-        for point in &self.points {
-            all.include(point.impulse, point.velocity(&self.bodies), point.friction, point.response.z_axis.z);
+        for (point, state) in self.points.iter().zip(&self.states) {
+            let u = point.velocity(state, &self.bodies);
+            all.include(state.impulse, u, point.friction, point.response.z_axis.z);
         }
         all
     }
 
     /// Measures other impulses, which are kept.
     pub(crate) fn certificate_of(&mut self, p: &[DVec3]) -> ContactCertificate {
-        for point in &mut self.points {
-            point.impulse = p[point.contact as usize];
+        for (point, state) in self.points.iter().zip(&mut self.states) {
+            state.impulse = p[point.contact as usize];
         }
         self.certificate()
     }
 
     /// The impulses.
     pub(crate) fn store(&self, p: &mut [DVec3]) {
-        for point in &self.points {
-            p[point.contact as usize] = point.impulse;
+        for (point, state) in self.points.iter().zip(&self.states) {
+            p[point.contact as usize] = state.impulse;
         }
     }
 
@@ -279,15 +299,15 @@ impl BodySweeps {
         loop {
             iterations += 1;
             self.before.clear();
-            self.before.extend(self.points.iter().map(|point| point.impulse));
+            self.before.extend(self.states.iter().map(|state| state.impulse));
             self.bodies_before.clear();
             self.bodies_before.extend(self.bodies.iter().map(|body| [body.angular, body.linear]));
             let mut change = 0.0_f64;
-            for point in &mut self.points {
-                point.relax(&mut self.bodies, calm);
+            for (state, point) in self.states.iter_mut().zip(&self.points) {
+                state.visit(point, &mut self.bodies, calm);
             }
-            for point in self.points.iter_mut().rev() {
-                change = change.max(point.relax(&mut self.bodies, calm));
+            for (state, point) in self.states.iter_mut().zip(&self.points).rev() {
+                change = change.max(state.visit(point, &mut self.bodies, calm));
             }
             let spent = iterations >= count;
             // At the limit of rounding sweeps do not help any more.
@@ -308,7 +328,7 @@ impl BodySweeps {
 
     /// Contacts that were not solved again after they were extrapolated may be a little outside.
     fn enter_cones(&mut self) {
-        for Point { impulse: p, friction, .. } in &mut self.points {
+        for (State { impulse: p, .. }, Point { friction, .. }) in self.states.iter_mut().zip(&self.points) {
             let (across, most) = (p.truncate(), friction.max(0.0) * p.z.max(0.0));
             let size = across.length();
             if p.z < 0.0 || size > most {
@@ -320,13 +340,13 @@ impl BodySweeps {
 
     fn extrapolate(&mut self, last: &mut f64) {
         let size: f64 =
-            self.points.iter().zip(&self.before).map(|(x, b)| (x.impulse - *b).length_squared()).sum();
+            self.states.iter().zip(&self.before).map(|(x, b)| (x.impulse - *b).length_squared()).sum();
         let beta = if *last > 0.0 { size / *last } else { f64::INFINITY };
         *last = size;
         let beta = if beta <= 1.0 { beta } else { 0.0 };
-        for ((point, b), d) in self.points.iter_mut().zip(&self.before).zip(&mut self.direction) {
-            let step = point.impulse - *b;
-            point.impulse += beta * *d;
+        for ((state, b), d) in self.states.iter_mut().zip(&self.before).zip(&mut self.direction) {
+            let step = state.impulse - *b;
+            state.impulse += beta * *d;
             *d = beta * *d + step;
         }
         let bodies = self.bodies.iter_mut().zip(&self.bodies_before).zip(&mut self.bodies_direction);

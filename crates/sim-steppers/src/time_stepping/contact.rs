@@ -55,7 +55,7 @@ const SLOW: f64 = 2e-3;
 /// Share of the speed of bodies that may be left of what contacts have to answer.
 const SHARE: f64 = 1e-3;
 /// Most that may be left, m/s.
-const MOST: f64 = 2e-3;
+const MOST: f64 = 3e-3;
 
 impl TimeStepping {
     /// Groups the chosen sites by islands.

@@ -46,10 +46,10 @@ use sim_traits::{ContactError, ContactProblem};
 use sim_world::{Law, Piece, StepError, World};
 
 /// Share of the overlap that is left alone to which gaps are met.
-const ACCURACY: f64 = 0.5;
+const ACCURACY: f64 = 0.4;
 /// Share of the way of bodies in a step that they may overlap while they move, and the most, m.
 const PATH_SHARE: f64 = 1e-2;
-const MOST: f64 = 5e-5;
+const MOST: f64 = 7e-5;
 /// Overlap that is opened as far as may be within one step, m.
 const DEEP: f64 = 1e-4;
 /// Largest turn of one correction, rad.
@@ -100,7 +100,7 @@ impl TimeStepping {
                 continue;
             }
             // Heaps that move fast are not followed closer than their way tells.
-            let (mut allowed, mut accuracy) = (self.params.slop, 0.0);
+            let (mut allowed, mut accuracy) = (self.params.slop, 1e-3 * self.params.slop);
             if members.len() > FEW {
                 let way = self.params.step() * self.fastest(members.iter().flat_map(|m| site_of(m).bodies));
                 allowed = allowed.max((PATH_SHARE * way).min(MOST));
