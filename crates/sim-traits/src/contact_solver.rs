@@ -22,7 +22,7 @@ pub struct ContactProblem<'a> {
     bodies: Option<FreeContacts<'a>>,
     /// Rows are there in full; else the blocks are those of the diagonal, and the bodies stand for the others.
     has_rows: bool,
-    /// By which share of W_zz contacts give way, where the bodies do not say it.
+    /// By which share of `W_zz` contacts give way, where the bodies do not say it.
     softness: f64,
     accuracy: f64,
 }

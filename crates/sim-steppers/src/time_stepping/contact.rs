@@ -22,11 +22,13 @@
 //!
 //! # Cost
 //!
-//! One assembly for all contacts, one solution per island; starts from the impulses of the last step.
+//! One assembly for all contacts (of the diagonal alone, for laws that need no rows), one solution per island; starts from the impulses of the last step.
 //!
 //! # Numerics
 //!
-//! First order in h. Contacts at a distance act only if the bodies would meet within the step.
+//! First order in h. Contacts at a distance act only if the bodies would meet within the step. Islands of a few contacts and islands that hardly move are
+//! solved as well as the law can; heaps in motion to a thousandth of their speed, 3 mm/s at most, or as far as the law's budget goes: the report has
+//! the residual that was left, and counts the problems that were left unsolved.
 //!
 //! # Failure
 //!
@@ -34,7 +36,7 @@
 //!
 //! # Tested by
 //!
-//! `tests/time_resting.rs`, `tests/time_friction.rs`
+//! `tests/time_resting.rs`, `tests/time_friction.rs`, `tests/time_falling.rs`
 
 use super::{
     impact::contact_at,
