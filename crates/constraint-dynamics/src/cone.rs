@@ -73,6 +73,18 @@ impl LocalContact {
     /// For a contact with response `w` to itself and friction `mu` ≥ 0.
     #[must_use]
     pub fn new(w: &DMat3, mu: f64) -> Self {
+        if mu == 0.0 {
+            // The normal entry is all that is needed.
+            let (nothing, axes) = (DMat3::ZERO, [DVec2::X, DVec2::Y]);
+            return Self {
+                inverse: nothing,
+                coupling: DVec2::ZERO,
+                w_zz: w.z_axis.z,
+                axes,
+                values: [0.0; 2],
+                mu,
+            };
+        }
         let trace = w.x_axis.x + w.y_axis.y + w.z_axis.z;
         let mut w = *w;
         let volume = w.determinant();
@@ -96,6 +108,13 @@ impl LocalContact {
     #[inline]
     #[must_use]
     pub fn solve(&self, q: DVec3) -> DVec3 {
+        self.solve_from(q, &mut 0.0)
+    }
+
+    /// The same, with the α of an earlier solution as the first guess of this one's.
+    #[inline]
+    #[must_use]
+    pub fn solve_from(&self, q: DVec3, alpha: &mut f64) -> DVec3 {
         if q.z >= 0.0 {
             return DVec3::ZERO;
         }
@@ -106,32 +125,28 @@ impl LocalContact {
         if stick.z >= 0.0 && stick.truncate().length_squared() <= (self.mu * stick.z) * (self.mu * stick.z) {
             return stick;
         }
-        self.slide(q)
+        self.slide(q, alpha)
     }
 
-    fn slide(&self, q: DVec3) -> DVec3 {
+    fn slide(&self, q: DVec3, guess: &mut f64) -> DVec3 {
         let r = q.truncate() - self.coupling * (q.z / self.w_zz);
         let along = [r.dot(self.axes[0]), r.dot(self.axes[1])];
         let across = [self.coupling.dot(self.axes[0]), self.coupling.dot(self.axes[1])];
         // |p_t|, p_z and their slopes at α.
+        let per_w = 1.0 / self.w_zz;
         let at = |alpha: f64| {
-            let t = [-along[0] / (self.values[0] + alpha), -along[1] / (self.values[1] + alpha)];
-            let d = [-t[0] / (self.values[0] + alpha), -t[1] / (self.values[1] + alpha)];
-            let z = -(q.z + across[0] * t[0] + across[1] * t[1]) / self.w_zz;
-            let z_slope = -(across[0] * d[0] + across[1] * d[1]) / self.w_zz;
+            let give = [1.0 / (self.values[0] + alpha), 1.0 / (self.values[1] + alpha)];
+            let t = [-along[0] * give[0], -along[1] * give[1]];
+            let d = [-t[0] * give[0], -t[1] * give[1]];
+            let z = -(q.z + across[0] * t[0] + across[1] * t[1]) * per_w;
+            let z_slope = -(across[0] * d[0] + across[1] * d[1]) * per_w;
             let length = (t[0] * t[0] + t[1] * t[1]).sqrt();
             let slope = if length > 0.0 { (t[0] * d[0] + t[1] * d[1]) / length } else { 0.0 };
             (length - self.mu * z, slope - self.mu * z_slope, t)
         };
-        let mut high = self.values[0].max(self.values[1]);
-        for _ in 0..1100 {
-            if at(high).0 <= 0.0 {
-                break;
-            }
-            high *= 2.0;
-        }
-        let (mut low, mut alpha) = (0.0_f64, 0.0_f64);
-        for _ in 0..100 {
+        let large = self.values[0].max(self.values[1]);
+        let (mut low, mut high, mut alpha) = (0.0_f64, f64::INFINITY, *guess);
+        for _ in 0..1200 {
             let (value, slope, _) = at(alpha);
             if value > 0.0 {
                 low = alpha;
@@ -139,12 +154,23 @@ impl LocalContact {
                 high = alpha;
             }
             let newton = alpha - value / slope;
-            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-            if (next - alpha).abs() <= 1e-15 * next || value == 0.0 {
+            let inside = newton > low && newton < high;
+            let next = match (inside, high < f64::INFINITY) {
+                (true, _) => newton,
+                (false, true) => 0.5 * (low + high),
+                (false, false) => 2.0 * low.max(large),
+            };
+            let change = (next - alpha).abs();
+            if value == 0.0 {
                 break;
             }
             alpha = next;
+            // Newton's method doubles the digits.
+            if (inside && change <= 1e-8 * next) || change <= 1e-15 * next {
+                break;
+            }
         }
+        *guess = alpha;
         let t = at(alpha).2;
         let tangential = self.axes[0] * t[0] + self.axes[1] * t[1];
         // The normal impulse from the cone itself: the result is inside it to the last bit but one.

@@ -71,9 +71,11 @@ pub mod polyhedral;
 pub mod pool;
 pub mod restitution;
 pub mod rows;
+mod sides;
 pub mod soft;
 pub mod soften;
 pub mod stabilize;
+mod sweeps;
 pub mod warm;
 
 pub use delassus::Delassus;

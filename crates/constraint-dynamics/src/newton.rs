@@ -15,6 +15,9 @@
 //!
 //! # Formula
 //!
+//! Sweeps over the bodies come first ([`BodySweeps`]); they are all there is for a problem that says which accuracy is enough, and for one whose
+//! factorisation would take too long.
+//!
 //! ```text
 //! round:   u = J w + b + s n,  p(w) = Π(p − ρ u);   w minimises ½ wᵀ M w + Σ |p(w)|²/(2ρ)
 //! Newton:  (M + Jᵀ ρ D J) dw = Jᵀ p(w) − M w,  shortened until the minimum is approached
@@ -23,8 +26,8 @@
 //!
 //! # Cost
 //!
-//! A factorisation per Newton step, with bodies ordered along the pile: n b² for n velocities and an envelope of b. A pile at rest costs one
-//! product with W.
+//! A factorisation per Newton step, with bodies ordered along the pile: n b² for n velocities and an envelope of b. A pile at rest costs less than one
+//! sweep. Heaps in motion cost a bounded number of sweeps, whatever they do.
 //!
 //! # Numerics
 //!
@@ -33,21 +36,26 @@
 //!
 //! # Failure
 //!
-//! Without bodies, or when rounds stop paying, Gauss-Seidel takes over, and its errors apply.
+//! Without bodies Gauss-Seidel takes over, and its errors apply. [`ContactError::Budget`] with the best impulses found, and their residual.
 //!
 //! # Tested by
 //!
-//! `newton_conforms`, `newton_solves_what_sweeps_cannot`, `the_derivative_of_the_projection_is_right`
+//! `newton_conforms`, `bodies_stand_for_rows`, `newton_solves_what_sweeps_cannot`, `the_derivative_of_the_projection_is_right`
 
 use crate::{
     envelope::Envelope,
     gauss_seidel::{ConeGaussSeidel, ConeParams},
+    sides::sides,
+    sweeps::BodySweeps,
 };
 use sim_math::{
     dense::CuthillMcKee,
     glam::{DMat3, DVec3},
 };
-use sim_traits::{ContactError, ContactProblem, ContactReport, ContactSolver, FreeContacts, project_on_cone};
+use sim_traits::{
+    ContactCertificate, ContactError, ContactProblem, ContactReport, ContactSolver, FreeBody, FreeContacts,
+    project_on_cone,
+};
 
 /// Tunables of [`ConeNewton`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,17 +68,33 @@ pub struct NewtonParams {
     pub sweeps: u32,
     /// Most rounds. Default 30.
     pub rounds: u32,
-    /// Most Newton steps in a round. Default 30.
+    /// Most Newton steps in a round, and ten times as many in all. Default 30.
     pub steps: u32,
     /// Largest penalty, in units of 1/`W_zz`. Default 1e7; larger ones lose digits.
     pub penalty: f64,
     /// Pairs of sweeps when Newton's method does not help. Default 20.
     pub fallback: u32,
+    /// Most pairs of sweeps for a problem that says which accuracy is enough. Default 30.
+    pub rough: u32,
+    /// Most contacts solved in them, each pair two times; 4 pairs are done in any case. Default 50 000.
+    pub visits: u32,
+    /// Most multiplications of a factorisation: problems that need more are swept. Default 3e8.
+    pub work: f64,
 }
 
 impl Default for NewtonParams {
     fn default() -> Self {
-        Self { tolerance: 1e-8, sweeps: 10, rounds: 30, steps: 30, penalty: 1e7, fallback: 20 }
+        Self {
+            tolerance: 1e-8,
+            sweeps: 10,
+            rounds: 30,
+            steps: 30,
+            penalty: 1e7,
+            fallback: 20,
+            rough: 30,
+            visits: 50_000,
+            work: 3e8,
+        }
     }
 }
 
@@ -79,7 +103,8 @@ impl Default for NewtonParams {
 pub struct ConeNewton {
     /// Tunables.
     pub params: NewtonParams,
-    sweeps: ConeGaussSeidel,
+    rows: ConeGaussSeidel,
+    sweeps: BodySweeps,
     ordering: CuthillMcKee,
     edges: Vec<(u32, u32)>,
     /// Position of each body in the order.
@@ -129,19 +154,6 @@ impl ConeNewton {
         Self { params, ..Self::default() }
     }
 
-    fn sweep(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        p: &mut [DVec3],
-        tolerance: f64,
-        count: u32,
-    ) -> Result<ContactReport, ContactError> {
-        let mut params = ConeParams::default();
-        (params.tolerance, params.max_iterations) = (tolerance, count);
-        self.sweeps.params = params;
-        self.sweeps.solve(problem, p)
-    }
-
     /// Orders the bodies, and starts from the velocities that the impulses give.
     fn prepare(&mut self, problem: &ContactProblem<'_>, free: &FreeContacts<'_>, p: &[DVec3]) -> bool {
         let n = free.bodies.len();
@@ -166,26 +178,31 @@ impl ConeNewton {
             let slot = &mut self.lowest[x.max(y) as usize];
             *slot = (*slot).min(x.min(y));
         }
+        let rows = (0..).zip(&self.lowest).map(|(k, &first)| f64::from(k + 1 - first));
+        if 108.0 * rows.map(|b: f64| b * b).sum::<f64>() > self.params.work {
+            return false;
+        }
         self.w.clear();
         self.w.resize(6 * n, 0.0);
         for (c, &impulse) in p.iter().enumerate() {
             for side in sides(free, c) {
                 let (moment, force) = side.wrench(impulse);
-                let (mass, inertia) = free.bodies[side.body];
+                let body = &free.bodies[side.body];
                 let at = 6 * self.place[side.body] as usize;
-                let turn = inertia.inverse() * moment;
+                let turn = body.inverse_inertia * moment;
                 for i in 0..3 {
                     self.w[at + i] += turn[i];
-                    self.w[at + 3 + i] += force[i] / mass;
+                    self.w[at + 3 + i] += force[i] / body.mass;
                 }
             }
         }
         self.rho.clear();
         self.shift.clear();
+        self.shift.resize(problem.len(), 0.0);
         for c in 0..problem.len() {
-            let u = problem.relative_velocity(c, p);
+            let u = self.velocity(problem, free, c, &self.w);
             self.rho.push(1.0 / problem.diagonal(c).z_axis.z);
-            self.shift.push(problem.friction()[c] * u.truncate().length());
+            self.shift[c] = problem.friction()[c] * u.truncate().length();
         }
         true
     }
@@ -200,7 +217,7 @@ impl ConeNewton {
         w: &[f64],
     ) -> f64 {
         let mut value = 0.0;
-        for (body, (mass, inertia)) in free.bodies.iter().enumerate() {
+        for (body, FreeBody { mass, inertia, .. }) in free.bodies.iter().enumerate() {
             let (turn, move_) = self.of(w, body);
             value += 0.5 * (mass * move_.length_squared() + turn.dot(*inertia * turn));
         }
@@ -246,7 +263,7 @@ impl ConeNewton {
             }
         }
         let mut size = 0.0_f64;
-        for (body, (mass, inertia)) in free.bodies.iter().enumerate() {
+        for (body, FreeBody { mass, inertia, .. }) in free.bodies.iter().enumerate() {
             let (turn, move_) = self.of(w, body);
             let at = 6 * self.place[body] as usize;
             let (momentum, moment) = (*mass * move_, *inertia * turn);
@@ -272,7 +289,7 @@ impl ConeNewton {
         penalty: f64,
     ) -> bool {
         self.matrix.reset(self.lowest.iter().flat_map(|&f| std::iter::repeat_n(6 * f, 6)));
-        for (body, (mass, inertia)) in free.bodies.iter().enumerate() {
+        for (body, FreeBody { mass, inertia, .. }) in free.bodies.iter().enumerate() {
             let at = 6 * self.place[body] as usize;
             for i in 0..3 {
                 for j in 0..=i {
@@ -372,48 +389,24 @@ impl ConeNewton {
     }
 }
 
-/// One body of a contact.
-#[derive(Debug, Clone, Copy)]
-struct SideOf {
-    body: usize,
-    sign: f64,
-    arm: DVec3,
-    frame: DMat3,
-}
-
-impl SideOf {
-    /// Moment and force of an impulse.
-    fn wrench(&self, p: DVec3) -> (DVec3, DVec3) {
-        let force = self.sign * (self.frame * p);
-        (self.arm.cross(force), force)
-    }
-
-    /// Columns of Jᵀ without sign: moments and forces of unit impulses.
-    fn columns(&self) -> [DMat3; 2] {
-        let f = &self.frame;
-        let moments =
-            DMat3::from_cols(self.arm.cross(f.x_axis), self.arm.cross(f.y_axis), self.arm.cross(f.z_axis));
-        [moments, *f]
-    }
-}
-
-/// The movable bodies of a contact.
-fn sides<'a>(free: &'a FreeContacts<'_>, c: usize) -> impl Iterator<Item = SideOf> + 'a {
-    (0..2).filter_map(move |k| {
-        let body = free.sides[c][k] as usize;
-        let sign = if k == 0 { 1.0 } else { -1.0 };
-        (body < free.bodies.len()).then_some(SideOf {
-            body,
-            sign,
-            arm: free.arms[c][k],
-            frame: free.frames[c],
-        })
-    })
-}
-
 impl ContactSolver for ConeNewton {
     fn kind(&self) -> &'static str {
         "newton"
+    }
+
+    fn needs_rows(&self) -> bool {
+        false
+    }
+
+    fn measure(&mut self, problem: &ContactProblem<'_>, p: &[DVec3]) -> ContactCertificate {
+        let fits = p.len() == problem.len() && p.iter().all(|p| p.is_finite());
+        match problem.bodies().filter(|_| fits) {
+            Some(free) => {
+                self.sweeps.load(problem, &free, p);
+                self.sweeps.certificate()
+            }
+            None => problem.certificate(p),
+        }
     }
 
     fn solve(
@@ -422,13 +415,16 @@ impl ContactSolver for ConeNewton {
         p: &mut [DVec3],
     ) -> Result<ContactReport, ContactError> {
         ContactError::check_guess(problem, p)?;
-        let Some(free) = problem.bodies() else { return self.sweep(problem, p, self.params.tolerance, 1000) };
+        let Some(free) = problem.bodies() else { return self.sweep_rows(problem, p) };
         let scale = problem.scale();
-        let enough = self.params.tolerance * scale;
+        let own = self.params.tolerance * scale;
+        self.sweeps.load(problem, &free, p);
+        if problem.accuracy() > own {
+            return self.solve_roughly(problem, p);
+        }
         let share = problem.len() as f64 / 200.0;
-        let strict = self.params.tolerance * (share * share * share * share).clamp(1e-6, 1.0);
-        let tolerance = strict * scale;
-        let mut certificate = problem.certificate(p);
+        let tolerance = own * (share * share * share * share).clamp(1e-6, 1.0);
+        let mut certificate = self.sweeps.certificate();
         let mut iterations = 0;
         if certificate.residual <= tolerance {
             return Ok(ContactReport { iterations, certificate });
@@ -436,68 +432,135 @@ impl ContactSolver for ConeNewton {
         // Sweeps bring far guesses near, and near ones out of the way of Newton's method.
         if certificate.residual > 1e-3 * scale || problem.len() <= FEW {
             let count = if problem.len() <= FEW { 10 * self.params.sweeps } else { self.params.sweeps };
-            iterations = match self.sweep(problem, p, strict, count) {
-                Ok(report) => return Ok(report),
-                Err(ContactError::Budget { iterations, .. }) => iterations,
-                Err(other) => return Err(other),
-            };
-            certificate = problem.certificate(p);
+            (iterations, certificate) = self.sweeps.run(tolerance, own, count);
+            self.sweeps.store(p);
+            if certificate.residual <= own && problem.len() <= FEW || certificate.residual <= tolerance {
+                return Ok(ContactReport { iterations, certificate });
+            }
         }
-        let mut best = certificate.residual;
+        let goal = Goal { tolerance, enough: own };
+        iterations += self.newton(problem, &free, p, goal, certificate.residual);
+        certificate = self.sweeps.certificate_of(p);
+        if certificate.residual <= own {
+            return Ok(ContactReport { iterations, certificate });
+        }
+        let more;
+        (more, certificate) = self.sweeps.run(own, own, self.params.fallback);
+        self.sweeps.store(p);
+        finish(iterations + more, certificate, own)
+    }
+}
+
+/// The answer, if it is good enough.
+fn finish(
+    iterations: u32,
+    certificate: ContactCertificate,
+    enough: f64,
+) -> Result<ContactReport, ContactError> {
+    if certificate.residual <= enough {
+        Ok(ContactReport { iterations, certificate })
+    } else {
+        Err(ContactError::Budget { iterations, residual: certificate.residual })
+    }
+}
+
+/// Residuals asked for, m/s.
+#[derive(Debug, Clone, Copy)]
+struct Goal {
+    /// To be reached if rounding lets it.
+    tolerance: f64,
+    /// Good enough.
+    enough: f64,
+}
+
+impl ConeNewton {
+    /// Without bodies.
+    fn sweep_rows(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        p: &mut [DVec3],
+    ) -> Result<ContactReport, ContactError> {
+        let mut params = ConeParams::default();
+        params.tolerance = self.params.tolerance;
+        self.rows.params = params;
+        self.rows.solve(problem, p)
+    }
+
+    /// As good as the problem asks for, or as a bounded number of sweeps makes it.
+    fn solve_roughly(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        p: &mut [DVec3],
+    ) -> Result<ContactReport, ContactError> {
+        let enough = problem.accuracy();
+        self.sweeps.sum();
+        let affordable = self.params.visits / (2 * problem.len() as u32).max(1);
+        let count = affordable.clamp(4, self.params.rough.max(4));
+        let (iterations, certificate) = self.sweeps.run(enough, enough, count);
+        self.sweeps.store(p);
+        finish(iterations, certificate, enough)
+    }
+
+    /// Rounds of Newton's method from impulses with a residual; the best impulses found. Returns the steps done.
+    fn newton(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        free: &FreeContacts<'_>,
+        p: &mut [DVec3],
+        goal: Goal,
+        residual: f64,
+    ) -> u32 {
+        let mut iterations = 0;
+        let mut best = residual;
+        let Goal { tolerance, enough } = goal;
+        let scale = problem.scale();
         self.best.clear();
         self.best.extend_from_slice(p);
-        if self.prepare(problem, &free, p) {
-            // A penalty that moves impulses by no more than their own size.
-            let mut penalty = (0.1 * scale / best).max(1e3).min(self.params.penalty);
-            let mut limit = self.params.penalty;
-            let mut base = std::mem::take(&mut self.base);
-            base.clear();
-            base.extend_from_slice(p);
-            self.best_w.clone_from(&self.w);
-            let mut poor = 0;
-            for _ in 0..self.params.rounds {
-                let Some(steps) = self.round(problem, &free, &base, penalty, 0.03 * tolerance) else { break };
-                iterations += steps;
-                base.copy_from_slice(&self.p);
-                let certificate = problem.certificate(&base);
-                // Rounds that do not help any more: rounding, or a problem without solution.
-                poor = if certificate.residual < 0.5 * best { 0 } else { poor + 1 };
-                if certificate.residual < best {
-                    best = certificate.residual;
-                    self.best.copy_from_slice(&base);
-                    self.best_w.clone_from(&self.w);
-                } else if steps >= self.params.steps {
-                    // The penalty was too large for this guess: back, and on with a smaller one.
-                    base.copy_from_slice(&self.best);
-                    self.w.clone_from(&self.best_w);
-                    limit = 0.1 * penalty;
-                    penalty *= 0.01;
-                }
-                // A little better than asked for, if it is to be had: the next step then begins with an answer.
-                if best <= 0.1 * tolerance || (best <= enough && poor > 0) {
-                    p.copy_from_slice(&self.best);
-                    self.base = base;
-                    return Ok(ContactReport { iterations, certificate: problem.certificate(p) });
-                }
-                if poor > if best <= 100.0 * tolerance { 3 } else { 10 } {
-                    break;
-                }
-                for c in 0..problem.len() {
-                    let u = self.velocity(problem, &free, c, &self.w);
-                    self.shift[c] = problem.friction()[c] * u.truncate().length();
-                }
-                penalty = (10.0 * penalty).min(limit);
-            }
-            self.base = base;
+        if !self.prepare(problem, free, p) {
+            return 0;
         }
+        // A penalty that moves impulses by no more than their own size.
+        let mut penalty = (0.1 * scale / best).max(1e3).min(self.params.penalty);
+        let mut limit = self.params.penalty;
+        let mut base = std::mem::take(&mut self.base);
+        base.clear();
+        base.extend_from_slice(p);
+        self.best_w.clone_from(&self.w);
+        let mut poor = 0;
+        for _ in 0..self.params.rounds {
+            let Some(steps) = self.round(problem, free, &base, penalty, 0.03 * tolerance) else { break };
+            iterations += steps;
+            base.copy_from_slice(&self.p);
+            let certificate = self.sweeps.certificate_of(&base);
+            // Rounds that do not help any more: rounding, or a problem without solution.
+            poor = if certificate.residual < 0.5 * best { 0 } else { poor + 1 };
+            if certificate.residual < best {
+                best = certificate.residual;
+                self.best.copy_from_slice(&base);
+                self.best_w.clone_from(&self.w);
+            } else if steps >= self.params.steps {
+                // The penalty was too large for this guess: back, and on with a smaller one.
+                base.copy_from_slice(&self.best);
+                self.w.clone_from(&self.best_w);
+                limit = 0.1 * penalty;
+                penalty *= 0.01;
+            }
+            // A little better than asked for, if it is to be had: the next step then begins with an answer.
+            if best <= 0.1 * tolerance || (best <= enough && poor > 0) {
+                break;
+            }
+            if poor > if best <= 100.0 * tolerance { 3 } else { 10 } || iterations >= 10 * self.params.steps {
+                break;
+            }
+            for c in 0..problem.len() {
+                let u = self.velocity(problem, free, c, &self.w);
+                self.shift[c] = problem.friction()[c] * u.truncate().length();
+            }
+            penalty = (10.0 * penalty).min(limit);
+        }
+        self.base = base;
         p.copy_from_slice(&self.best);
-        match self.sweep(problem, p, self.params.tolerance, self.params.fallback) {
-            Err(ContactError::Budget { iterations: more, residual }) => {
-                Err(ContactError::Budget { iterations: iterations + more, residual })
-            }
-            Ok(report) => Ok(ContactReport { iterations: iterations + report.iterations, ..report }),
-            other => other,
-        }
+        iterations
     }
 }
 

@@ -40,7 +40,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_traits::FreeContacts;
+use sim_traits::{FreeBody, FreeContacts};
 
 /// A body as contacts see it. Fixed and scripted ones have zero inverse mass and inertia, and keep their velocity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -192,12 +192,30 @@ pub fn assemble(
     }
 }
 
+/// The diagonal blocks of W, b and friction of contacts in a pool: all that solvers without rows need beside the bodies.
+pub fn assemble_diagonal(bodies: &[PoolBody], contacts: &[PoolContact], out: &mut Delassus) {
+    out.clear();
+    for contact in contacts {
+        let mut block = DMat3::ZERO;
+        for body in contact.bodies.iter().filter_map(|&k| bodies.get(k as usize)).filter(|b| b.is_movable()) {
+            let q = crossed(contact.point - body.center, &contact.frame);
+            block += DMat3::from_diagonal(DVec3::splat(body.inverse_mass))
+                + q.transpose() * (body.inverse_inertia * q);
+        }
+        out.columns.push(out.blocks.len() as u32);
+        out.blocks.push(block);
+        out.starts.push(out.blocks.len() as u32);
+        out.velocity.push(velocity_of(bodies, contact) + contact.bias);
+        out.friction.push(contact.friction);
+    }
+}
+
 /// Contacts seen from their bodies, for solvers that work on velocities.
 #[derive(Debug, Clone, Default)]
 pub struct PreparedPool {
     number: Vec<u32>,
     slots: Vec<u32>,
-    bodies: Vec<(f64, DMat3)>,
+    bodies: Vec<FreeBody>,
     sides: Vec<[u32; 2]>,
     arms: Vec<[DVec3; 2]>,
     frames: Vec<DMat3>,
@@ -222,7 +240,11 @@ impl PreparedPool {
                 if self.number[slot] == u32::MAX {
                     self.number[slot] = self.bodies.len() as u32;
                     self.slots.push(slot as u32);
-                    self.bodies.push((1.0 / body.inverse_mass, body.inverse_inertia.inverse()));
+                    self.bodies.push(FreeBody {
+                        mass: 1.0 / body.inverse_mass,
+                        inertia: body.inverse_inertia.inverse(),
+                        inverse_inertia: body.inverse_inertia,
+                    });
                 }
                 side[k] = self.number[slot];
                 arm[k] = contact.point - body.center;

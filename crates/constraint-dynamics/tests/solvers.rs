@@ -12,7 +12,7 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{
-    ContactError, ContactSolver,
+    ContactError, ContactProblem, ContactSolver,
     testkit::contact_solver::{Bounds, Owned, conformance},
 };
 
@@ -334,6 +334,82 @@ fn newton_conforms() {
     }
     println!("solved {solved} of 60");
     assert!(solved >= 50, "{solved} of 60");
+}
+
+#[test]
+fn bodies_stand_for_rows() {
+    let mut random = SplitMix64(45);
+    let mut roughly = 0;
+    for _ in 0..40 {
+        let (mut bodies, contacts) = pyramid(1 + random.below(4));
+        for body in &mut bodies {
+            body.velocity = sim_math::spatial::Motion::new(random.vec3(0.3), random.vec3(0.5) - DVec3::Z);
+        }
+        let (mut rows, mut diagonal, mut prepared) =
+            (Delassus::default(), Delassus::default(), PreparedPool::default());
+        pool::assemble(&bodies, &contacts, &mut PoolWorkspace::default(), &mut rows);
+        pool::assemble_diagonal(&bodies, &contacts, &mut diagonal);
+        prepared.gather(&bodies, &contacts);
+        let with_rows = rows.problem().unwrap();
+        let without = ContactProblem::of_bodies(
+            prepared.view(),
+            &diagonal.blocks,
+            &diagonal.velocity,
+            &diagonal.friction,
+        )
+        .unwrap();
+        assert!(with_rows.has_rows() && !without.has_rows());
+        let mut p: Vec<DVec3> = contacts.iter().map(|_| random.vec3(1.0) + DVec3::Z).collect();
+        let (mut soft, mut as_soft) = (Vec::new(), Vec::new());
+        let pairs =
+            [(with_rows, without), (with_rows.softened(0.1, &mut soft), without.softened(0.1, &mut as_soft))];
+        for (x, y) in pairs {
+            for c in 0..p.len() {
+                assert!((x.relative_velocity(c, &p) - y.relative_velocity(c, &p)).length() < 1e-11);
+                assert!(x.diagonal(c).abs_diff_eq(y.diagonal(c), 1e-12));
+            }
+            let (slow, fast) = (x.certificate(&p), ConeNewton::default().measure(&y, &p));
+            assert!((slow.residual - fast.residual).abs() < 1e-10 * (1.0 + slow.residual));
+            assert!((slow.approach - fast.approach).abs() < 1e-10 * (1.0 + slow.approach.abs()));
+        }
+        // An answer without rows obeys the law with rows, and so does a rough one, to what it says.
+        let report = ConeNewton::default().solve(&without, &mut p);
+        if let Ok(report) = report {
+            assert!((with_rows.certificate(&p).residual - report.certificate.residual).abs() < 1e-11);
+        }
+        p.fill(DVec3::ZERO);
+        let said = match ConeNewton::default().solve(&without.with_accuracy(2e-2), &mut p) {
+            Ok(report) => {
+                roughly += 1;
+                assert!(report.certificate.residual <= 2e-2);
+                report.certificate.residual
+            }
+            Err(ContactError::Budget { residual, .. }) => residual,
+            Err(other) => panic!("{other}"),
+        };
+        let measured = with_rows.certificate(&p);
+        assert!((measured.residual - said).abs() < 1e-11, "{measured:?}, said {said}");
+        assert!(measured.cone_violation <= 1e-12, "{measured:?}");
+    }
+    assert!(roughly >= 20, "{roughly} of 40");
+    // A budget too small is told, with the residual that is left.
+    let (bodies, contacts) = pyramid(12);
+    let (mut diagonal, mut prepared) = (Delassus::default(), PreparedPool::default());
+    pool::assemble_diagonal(&bodies, &contacts, &mut diagonal);
+    prepared.gather(&bodies, &contacts);
+    let (blocks, velocity, friction) = (&diagonal.blocks, &diagonal.velocity, &diagonal.friction);
+    let problem = ContactProblem::of_bodies(prepared.view(), blocks, velocity, friction).unwrap();
+    let mut p = vec![DVec3::ZERO; contacts.len()];
+    let mut law = ConeNewton::default();
+    match law.solve(&problem.with_accuracy(1e-7), &mut p) {
+        Err(ContactError::Budget { iterations, residual }) => {
+            assert!(iterations <= law.params.rough && residual > 1e-7);
+            assert!((law.measure(&problem, &p).residual - residual).abs() < 1e-12);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(ContactProblem::of_bodies(prepared.view(), blocks, velocity, &friction[1..]).is_err());
+    assert!(ContactProblem::of_bodies(prepared.view(), &blocks[1..], velocity, friction).is_err());
 }
 
 #[test]

@@ -20,13 +20,29 @@ pub struct ContactProblem<'a> {
     velocity: &'a [DVec3],
     friction: &'a [f64],
     bodies: Option<FreeContacts<'a>>,
+    /// Rows are there in full; else the blocks are those of the diagonal, and the bodies stand for the others.
+    has_rows: bool,
+    /// By which share of `W_zz` contacts give way, where the bodies do not say it.
+    softness: f64,
+    accuracy: f64,
+}
+
+/// A body that impulses move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FreeBody {
+    /// kg.
+    pub mass: f64,
+    /// About the centre of mass, world axes, kg·m².
+    pub inertia: DMat3,
+    /// The same, inverse.
+    pub inverse_inertia: DMat3,
 }
 
 /// The same contacts seen from free bodies, for solvers that work on velocities instead of impulses.
 #[derive(Debug, Clone, Copy)]
 pub struct FreeContacts<'a> {
-    /// Mass (kg) and inertia about the centre of mass (world axes, kg·m²) of every body that impulses move.
-    pub bodies: &'a [(f64, DMat3)],
+    /// Every body that impulses move.
+    pub bodies: &'a [FreeBody],
     /// Per contact: the bodies A and B; a number beyond the list is one that nothing moves.
     pub sides: &'a [[u32; 2]],
     /// Per contact: its point from the centres of A and B, world axes, m.
@@ -132,11 +148,86 @@ impl<'a> ContactProblem<'a> {
         if starts.first() != Some(&0) || starts.last().map(|&end| end as usize) != Some(blocks.len()) {
             return wrong("blocks", starts.last().map_or(0, |&end| end as usize), blocks.len());
         }
-        let this = Self { starts, columns, blocks, velocity, friction, bodies: None };
+        let this = Self {
+            starts,
+            columns,
+            blocks,
+            velocity,
+            friction,
+            bodies: None,
+            has_rows: true,
+            softness: 0.0,
+            accuracy: 0.0,
+        };
         for contact in 0..n {
             this.check_row(contact)?;
         }
         Ok(this)
+    }
+
+    /// From bodies, without rows: `diagonal` has the block of each contact with itself, and the bodies, which the caller vouches for, stand for all
+    /// others. For solvers that say so ([`ContactSolver::needs_rows`]); [`ContactProblem::row`] has the diagonal alone.
+    ///
+    /// # Errors
+    /// As [`ContactProblem::new`].
+    pub fn of_bodies(
+        bodies: FreeContacts<'a>,
+        diagonal: &'a [DMat3],
+        velocity: &'a [DVec3],
+        friction: &'a [f64],
+    ) -> Result<Self, ContactError> {
+        let n = velocity.len();
+        for (what, got) in [("friction", friction.len()), ("diagonal blocks", diagonal.len())] {
+            if got != n {
+                return Err(ContactError::WrongLength { what, expected: n, got });
+            }
+        }
+        let this = Self {
+            starts: &[],
+            columns: &[],
+            blocks: diagonal,
+            velocity,
+            friction,
+            bodies: None,
+            has_rows: false,
+            softness: 0.0,
+            accuracy: 0.0,
+        };
+        for contact in 0..n {
+            this.check_numbers(contact, &diagonal[contact..=contact], &diagonal[contact])?;
+        }
+        this.with_bodies(bodies)
+    }
+
+    /// The same problem with a residual that is good enough, m/s. Solvers whose own tolerance is smaller may stop there. 0 by default.
+    #[must_use]
+    pub fn with_accuracy(self, accuracy: f64) -> Self {
+        Self { accuracy, ..self }
+    }
+
+    /// A residual that is good enough, m/s; 0 if the solver's own tolerance decides.
+    #[inline]
+    #[must_use]
+    pub fn accuracy(&self) -> f64 {
+        self.accuracy
+    }
+
+    /// True if [`ContactProblem::row`] has all blocks.
+    #[inline]
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
+        self.has_rows
+    }
+
+    /// What a contact gives way by its own impulse beyond what its bodies do, 1/kg.
+    #[inline]
+    #[must_use]
+    pub fn softness(&self, contact: usize) -> f64 {
+        if self.softness > 0.0 {
+            self.softness / (1.0 + self.softness) * self.blocks[contact].z_axis.z
+        } else {
+            0.0
+        }
     }
 
     fn check_row(&self, contact: usize) -> Result<(), ContactError> {
@@ -150,8 +241,12 @@ impl<'a> ContactProblem<'a> {
         if !(ordered && inside) {
             return Err(ContactError::BadRow { contact });
         }
+        self.check_numbers(contact, &self.blocks[start..end], &self.blocks[start + diagonal])
+    }
+
+    fn check_numbers(&self, contact: usize, blocks: &[DMat3], diagonal: &DMat3) -> Result<(), ContactError> {
         let bad = |values: &[f64]| values.iter().copied().find(|x| !x.is_finite());
-        for block in &self.blocks[start..end] {
+        for block in blocks {
             if let Some(value) = bad(&block.to_cols_array()) {
                 return Err(ContactError::NonFinite { what: "entry of W", contact, value });
             }
@@ -159,7 +254,7 @@ impl<'a> ContactProblem<'a> {
         if let Some(value) = bad(&self.velocity[contact].to_array()) {
             return Err(ContactError::NonFinite { what: "velocity", contact, value });
         }
-        let (value, friction) = (self.blocks[start + diagonal].z_axis.z, self.friction[contact]);
+        let (value, friction) = (diagonal.z_axis.z, self.friction[contact]);
         if value <= 0.0 {
             return Err(ContactError::Immovable { contact, value });
         }
@@ -197,6 +292,12 @@ impl<'a> ContactProblem<'a> {
     {
         blocks.clear();
         blocks.extend_from_slice(self.blocks);
+        if !self.has_rows {
+            for block in blocks.iter_mut() {
+                *block += DMat3::from_diagonal(DVec3::splat(share * block.z_axis.z));
+            }
+            return ContactProblem { blocks, softness: share, ..*self };
+        }
         for contact in 0..self.len() {
             let span = self.starts[contact] as usize..self.starts[contact + 1] as usize;
             for (column, block) in self.columns[span.clone()].iter().zip(&mut blocks[span]) {
@@ -229,16 +330,22 @@ impl<'a> ContactProblem<'a> {
         self.velocity.is_empty()
     }
 
-    /// Blocks of row `contact` with their columns, which ascend.
+    /// Blocks of row `contact` with their columns, which ascend; none if there are no rows.
     #[inline]
     pub fn row(&self, contact: usize) -> impl Iterator<Item = (usize, &'a DMat3)> + use<'a> {
-        let span = self.starts[contact] as usize..self.starts[contact + 1] as usize;
+        let span = match self.starts.get(contact..contact + 2) {
+            Some(&[start, end]) => start as usize..end as usize,
+            _ => 0..0,
+        };
         self.columns[span.clone()].iter().map(|&c| c as usize).zip(&self.blocks[span])
     }
 
     /// The block of a contact with itself, 1/kg.
     #[must_use]
     pub fn diagonal(&self, contact: usize) -> DMat3 {
+        if !self.has_rows {
+            return self.blocks[contact];
+        }
         self.row(contact).find(|(d, _)| *d == contact).map_or(DMat3::ZERO, |(_, block)| *block)
     }
 
@@ -263,10 +370,15 @@ impl<'a> ContactProblem<'a> {
         self.friction
     }
 
-    /// Relative velocity u = W p + b of a contact, m/s.
+    /// Relative velocity u = W p + b of a contact, m/s. Without rows it looks at all contacts.
     #[inline]
     #[must_use]
     pub fn relative_velocity(&self, contact: usize, impulses: &[DVec3]) -> DVec3 {
+        if let Some(bodies) = self.bodies.filter(|_| !self.has_rows) {
+            return self.velocity[contact]
+                + bodies.response(contact, impulses)
+                + self.softness(contact) * impulses[contact];
+        }
         self.row(contact).fold(self.velocity[contact], |u, (d, block)| u + *block * impulses[d])
     }
 
@@ -283,18 +395,49 @@ impl<'a> ContactProblem<'a> {
             };
         }
         for (c, &p) in impulses.iter().enumerate() {
-            let (u, mu) = (self.relative_velocity(c, impulses), self.friction[c]);
-            let scale = self.diagonal(c).z_axis.z;
-            let slip = u.truncate().length();
-            // De Saxcé: −(u + μ|u_t| n) is normal to the cone at p, so a step along it is projected back to p.
-            let target = p - (u + DVec3::new(0.0, 0.0, mu * slip)) / scale;
-            let residual = (p - project_on_cone(target, mu)).length() * scale;
-            all.residual = all.residual.max(residual);
-            all.cone_violation = all.cone_violation.max(p.truncate().length() - mu * p.z).max(-p.z);
-            all.approach = all.approach.max(-u.z);
-            all.gap_power = all.gap_power.max((p.z * u.z).abs());
+            let u = self.relative_velocity(c, impulses);
+            all.include(p, u, self.friction[c], self.diagonal(c).z_axis.z);
         }
         all
+    }
+}
+
+impl FreeContacts<'_> {
+    /// Change of a contact's relative velocity by impulses at all contacts, m/s.
+    fn response(&self, contact: usize, impulses: &[DVec3]) -> DVec3 {
+        let mut u = DVec3::ZERO;
+        for (side, sign) in self.sides[contact].into_iter().zip([1.0, -1.0]).enumerate() {
+            let (body, sign) = sign;
+            let Some(mass) = self.bodies.get(body as usize) else { continue };
+            let (mut force, mut moment) = (DVec3::ZERO, DVec3::ZERO);
+            for (d, p) in impulses.iter().enumerate() {
+                for (k, sign) in [1.0, -1.0].into_iter().enumerate() {
+                    if self.sides[d][k] == body {
+                        let f = sign * (self.frames[d] * *p);
+                        force += f;
+                        moment += self.arms[d][k].cross(f);
+                    }
+                }
+            }
+            let turn = mass.inverse_inertia * moment;
+            u += sign * (force / mass.mass + turn.cross(self.arms[contact][side]));
+        }
+        self.frames[contact].transpose() * u
+    }
+}
+
+impl ContactCertificate {
+    /// Takes one more contact in, with its impulse, relative velocity, friction and `W_zz`. NaN counts as infinite.
+    #[inline]
+    pub fn include(&mut self, p: DVec3, u: DVec3, mu: f64, w_zz: f64) {
+        let slip = u.truncate().length();
+        // De Saxcé: −(u + μ|u_t| n) is normal to the cone at p, so a step along it is projected back to p.
+        let target = p - (u + DVec3::new(0.0, 0.0, mu * slip)) / w_zz;
+        let residual = (p - project_on_cone(target, mu)).length() * w_zz;
+        self.residual = self.residual.max(if residual.is_nan() { f64::INFINITY } else { residual });
+        self.cone_violation = self.cone_violation.max(p.truncate().length() - mu * p.z).max(-p.z);
+        self.approach = self.approach.max(-u.z);
+        self.gap_power = self.gap_power.max((p.z * u.z).abs());
     }
 }
 
@@ -352,6 +495,16 @@ pub trait ContactSolver: Debug + Send {
     /// By which share of μ the solver's cone may fall short of the exact one: 0, or 1 − cos(π/m) for an inscribed cone of m sides.
     fn cone_error(&self) -> f64 {
         0.0
+    }
+
+    /// False if the solver is as well served by the bodies behind the contacts ([`ContactProblem::of_bodies`]).
+    fn needs_rows(&self) -> bool {
+        true
+    }
+
+    /// Measures impulses as [`ContactProblem::certificate`] does; solvers that need no rows are quicker at it.
+    fn measure(&mut self, problem: &ContactProblem<'_>, impulses: &[DVec3]) -> ContactCertificate {
+        problem.certificate(impulses)
     }
 
     /// Finds the impulses, N·s.

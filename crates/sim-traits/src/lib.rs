@@ -63,7 +63,7 @@ pub mod testkit;
 pub use broad_phase::{BroadPhase, BroadPhaseError, PairChanges, ProxyKind, Ray};
 pub use contact::{ContactPoint, FeatureId, Manifold, PairCache, Separation};
 pub use contact_solver::{
-    ContactCertificate, ContactError, ContactProblem, ContactReport, ContactSolver, FreeContacts,
+    ContactCertificate, ContactError, ContactProblem, ContactReport, ContactSolver, FreeBody, FreeContacts,
     project_on_cone,
 };
 pub use executor::{Executor, Serial, for_each_large_mut, for_each_mut};

@@ -65,7 +65,7 @@ impl TimeStepping {
         let resting = &mut self.resting;
         resting.still.clear();
         resting.still.resize(bodies, false);
-        if !sites.known || self.last_step <= 0.0 {
+        if sites.borne.len() != sites.all.len() || self.last_step <= 0.0 {
             return false;
         }
         let scale = h / self.last_step;
@@ -74,7 +74,8 @@ impl TimeStepping {
         resting.in_contact.clear();
         resting.in_contact.resize(bodies, false);
         resting.still.fill(true);
-        for (site, &impulse) in sites.all.iter().zip(&sites.borne) {
+        for (site, borne) in sites.all.iter().zip(&sites.borne) {
+            let impulse = borne.unwrap_or_default();
             let loaded = impulse != DVec3::ZERO;
             let open = loaded && site.gap > self.params.slop;
             for (side, k) in site.bodies.into_iter().enumerate() {
@@ -87,7 +88,7 @@ impl TimeStepping {
                         trial.linear += p * body.inverse_mass;
                         trial.angular += body.inverse_inertia * (site.point - body.center).cross(p);
                     }
-                    resting.still[k as usize] &= !open;
+                    resting.still[k as usize] &= !open && borne.is_some();
                 } else if body.velocity != Motion::ZERO {
                     // What a script moves carries others along.
                     resting.still[site.bodies[1 - side] as usize] = false;
@@ -124,8 +125,8 @@ impl TimeStepping {
                     self.flyers[slot as usize].pushed = true;
                 }
             }
-            self.sites.borne[k] *= scale;
-            let impulse = self.sites.borne[k];
+            let impulse = self.sites.borne[k].unwrap_or_default() * scale;
+            self.sites.borne[k] = Some(impulse);
             if impulse == DVec3::ZERO {
                 continue;
             }

@@ -67,7 +67,7 @@ mod tables {
         trails: Vec<Option<Trail>>,
         placed: Vec<Option<Placed>>,
         anchors: Vec<Option<Anchor>>,
-        borne: Option<Vec<DVec3>>,
+        borne: Vec<Option<DVec3>>,
         patches: Vec<(Origin, Vec<u32>, Vec<f64>)>,
         warm: Vec<(KeyData, DVec3, DVec3)>,
     }
@@ -116,7 +116,7 @@ mod tables {
                 trails: self.detect.trails.all.clone(),
                 placed: self.detect.placed.clone(),
                 anchors: self.sleep.anchors.clone(),
-                borne: self.sites.known.then(|| self.sites.borne.clone()),
+                borne: self.sites.borne.clone(),
                 patches: self.soft.as_ref().map_or_else(Vec::new, |soft| {
                     let both = soft.patches.origins.iter().zip(&soft.patches.manifolds);
                     both.map(|(origin, m)| {
@@ -193,10 +193,10 @@ mod tables {
                     soft.patches.put_back(manifold, origin);
                 }
             } else {
-                let sites = self.sites.read(world, &mut self.detect.watched, true);
+                let sites = self.sites.read(world, &mut self.detect.watched);
                 sites.map_err(|_| damaged("a contact"))?;
-                if let Some(borne) = tables.borne.filter(|b| b.len() == self.sites.all.len()) {
-                    (self.sites.borne, self.sites.known) = (borne, true);
+                if tables.borne.len() == self.sites.all.len() {
+                    self.sites.borne = tables.borne;
                 }
             }
             let warm = tables.warm.into_iter();

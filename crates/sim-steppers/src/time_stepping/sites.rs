@@ -33,9 +33,10 @@ pub(super) struct Sites {
     pub(super) all: Vec<Site>,
     /// Names of the sites for what is remembered of them.
     pub(super) keys: Vec<ContactKey>,
-    /// Impulses of the last step, world axes, on A, N·s, if they are `known`: that is while no contact is found anew.
-    pub(super) borne: Vec<DVec3>,
-    pub(super) known: bool,
+    /// Impulses of the last step, world axes, on A, N·s, of contacts that were not found anew since.
+    pub(super) borne: Vec<Option<DVec3>>,
+    /// Keys and impulses of the reading before.
+    before: (Vec<ContactKey>, Vec<Option<DVec3>>),
     /// One of them bounces.
     pub(super) bouncy: bool,
 }
@@ -45,18 +46,15 @@ impl Sites {
     pub(super) fn clear(&mut self) {
         self.all.clear();
         self.keys.clear();
-        (self.known, self.bouncy) = (false, false);
+        self.borne.clear();
+        self.bouncy = false;
     }
 
-    /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now.
-    /// `renewed`: some were found anew.
-    pub(super) fn read(
-        &mut self,
-        world: &World,
-        watched: &mut [Watched],
-        renewed: bool,
-    ) -> Result<(), StepError> {
-        let known = self.known && !renewed;
+    /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now, with their impulses.
+    pub(super) fn read(&mut self, world: &World, watched: &mut [Watched]) -> Result<(), StepError> {
+        std::mem::swap(&mut self.before.0, &mut self.keys);
+        std::mem::swap(&mut self.before.1, &mut self.borne);
+        let mut rest = 0;
         self.clear();
         for (index, pair) in watched.iter_mut().enumerate() {
             if pair.rest.found.manifolds.is_empty() || pair.sensor.is_some() {
@@ -72,6 +70,12 @@ impl Sites {
             });
             pair.distance = f64::INFINITY;
             let first = self.keys.len();
+            // Both readings are in the order of pairs.
+            let (keys, borne) = (&self.before.0, &self.before.1);
+            let this = [pair.key.a.0, pair.key.b.0];
+            while keys.get(rest).is_some_and(|k| k.pair < this) {
+                rest += 1;
+            }
             for manifold in &pair.rest.found.manifolds {
                 let normal = world_from_a.transform_vector(manifold.normal);
                 let frame = frame_from_normal(normal.normalize_or_zero()).or_else(|source| {
@@ -92,6 +96,9 @@ impl Sites {
                         .iter()
                         .filter(|k| k.pieces == key.pieces && k.features == key.features)
                         .count() as u32;
+                    let same = |k: &usize| keys.get(*k).is_some_and(|k| k.pair == this) && !pair.fresh;
+                    let before = Some(rest + self.keys.len() - first).filter(same);
+                    self.borne.push(before.and_then(|k| borne.get(k).copied().flatten()));
                     self.keys.push(key);
                     self.all.push(Site {
                         pair: index as u32,
@@ -106,7 +113,6 @@ impl Sites {
                 }
             }
         }
-        self.known = known && self.borne.len() == self.all.len();
         Ok(())
     }
 }

@@ -128,6 +128,8 @@ pub struct TimeStepping {
     pub(super) last_step: f64,
     pub(super) seen: Option<u64>,
     pub(super) reached: f64,
+    /// The world was changed from outside, and overlaps have not been opened since.
+    looked: bool,
     pub(super) advances: u64,
     pub(super) report: StepReport,
     pub(super) pool: Vec<PoolBody>,
@@ -180,6 +182,7 @@ impl TimeStepping {
             last_step: 0.0,
             seen: None,
             reached: 0.0,
+            looked: false,
             advances: 0,
             report: StepReport::default(),
             pool: Vec::new(),
@@ -255,6 +258,7 @@ impl TimeStepping {
         }
         self.wake_changed(world, known);
         self.find_contacts(world)?;
+        self.looked = true;
         self.seen = Some(world.revision());
         self.reached = world.time();
         world.forget_changes();
@@ -271,8 +275,8 @@ impl TimeStepping {
                 soft.patches.read(world, &mut self.detect.watched, 10.0 * self.params.margin);
                 Ok(())
             }
-            None if self.sites.known && !seen.moved && !seen.renewed => Ok(()),
-            None => self.sites.read(world, &mut self.detect.watched, seen.renewed),
+            None if !seen.moved && !seen.renewed => Ok(()),
+            None => self.sites.read(world, &mut self.detect.watched),
         }
     }
 
@@ -280,7 +284,9 @@ impl TimeStepping {
         let start = world.time();
         let duration = target - start;
         let count = (duration / self.params.step() * (1.0 - 1e-9)).ceil().max(1.0);
-        self.correct(world)?;
+        if std::mem::take(&mut self.looked) {
+            self.correct(world)?;
+        }
         let mut k = 0.0;
         while k < count && duration > 0.0 {
             k += 1.0;
