@@ -1,0 +1,238 @@
+//! How patches are read from manifolds, and what stays the same during a step.
+
+use super::{Filled, Patch, Row, Twist, orthogonal, total};
+use crate::soft::{
+    SoftBodies, SoftManifold,
+    lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3},
+    shelf::Shelf,
+};
+
+impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
+    /// Nothing yet.
+    pub(in crate::soft) fn empty() -> Self {
+        let zero = L::splat(0.0);
+        let none = Vec3 { x: zero, y: zero, z: zero };
+        let row = Row {
+            an: none,
+            bn: none,
+            gap: zero,
+            moved: zero,
+            p: zero,
+            sum: zero,
+            approach: zero,
+            inv_k: zero,
+            reach: zero,
+        };
+        Self {
+            bodies: [[0; 2]; MAX_LANES],
+            moves: [[0; 2]; MAX_LANES],
+            manifold: [u32::MAX; MAX_LANES],
+            n: none,
+            t: none,
+            second: none,
+            inv_mass: [zero; 2],
+            inv_inertia: [Sym([zero; 6]); 2],
+            rows: [row; ROWS],
+            k: [zero; 6],
+            c: [none; ROWS],
+            center: [none; 2],
+            f: [zero; 3],
+            f_sum: [zero; 3],
+            slip: none,
+            inv_friction: Sym([zero; 6]),
+            mu: zero,
+            restitution: zero,
+            firm: zero,
+        }
+    }
+
+    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself, and to
+    /// whom all that does not move belongs.
+    ///
+    /// # Safety
+    /// Nobody writes the manifolds meanwhile.
+    pub(in crate::soft) unsafe fn fill(
+        &mut self,
+        manifolds: &Shelf<'_, SoftManifold>,
+        chosen: &[u32],
+        bodies: &SoftBodies,
+        nobody: &SoftManifold,
+        filled: &mut Filled,
+    ) {
+        let mut bodies_of = [nobody.bodies; MAX_LANES];
+        let mut moves = [nobody.bodies; MAX_LANES];
+        let mut manifold = [u32::MAX; MAX_LANES];
+        let mut firmness = [Slot::default(); MAX_LANES];
+        let mut from = [nobody; MAX_LANES];
+        for (lane, &m) in chosen.iter().enumerate() {
+            // SAFETY: as the caller promises.
+            let source = unsafe { manifolds.get(m as usize) };
+            from[lane] = source;
+            manifold[lane] = m;
+            bodies_of[lane] = source.bodies;
+            filled.is_bouncy |= source.head[4] > 0.0;
+            for (to, body) in moves[lane].iter_mut().zip(source.bodies) {
+                if bodies.is_movable(body as usize) {
+                    *to = body;
+                } else {
+                    firmness[lane][0] = 1.0;
+                }
+            }
+        }
+        let [firm, ..] = L::columns(|lane| &firmness[lane]);
+        let zero = L::splat(0.0);
+        // Zero times a number is zero, unless it is infinite or NaN.
+        let mut doubt = zero;
+        let mut doubted = |columns: &[L]| columns.iter().for_each(|x| doubt += *x * zero);
+        let head = L::columns(|lane| &from[lane].head);
+        let impulses = L::columns(|lane| &from[lane].normals);
+        let friction = L::columns(|lane| &from[lane].friction);
+        doubted(&head);
+        doubted(&impulses[..ROWS]);
+        doubted(&friction[..4]);
+        let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = head;
+        let [u, v, w, twist, ..] = friction;
+        let side = |side: usize| {
+            let [m, xx, yy, zz, xy, xz, yz, _] =
+                L::columns(|lane| &bodies.inv_masses[bodies_of[lane][side] as usize]);
+            let [qx, qy, qz, qw, x, y, z, _] =
+                L::columns(|lane| &bodies.poses[bodies_of[lane][side] as usize]);
+            let axes = Axes::new([qx, qy, qz, qw]);
+            (m, Sym([xx, yy, zz, xy, xz, yz]), axes, Vec3 { x, y, z })
+        };
+        let ((mass_a, inertia_a, axes_a, at_a), (mass_b, inertia_b, axes_b, at_b)) = (side(0), side(1));
+        let given = Vec3 { x, y, z };
+        let (by_a, by_b) = (axes_a.turn(given), axes_b.turn(given));
+        let choose = |a: L, b: L, w: L| (-side_of).if_positive(a, side_of.if_positive(b, w));
+        let n = Vec3 {
+            x: choose(by_a.x, by_b.x, given.x),
+            y: choose(by_a.y, by_b.y, given.y),
+            z: choose(by_a.z, by_b.z, given.z),
+        };
+        let between = at_a.minus(at_b);
+        let (round_a, round_b) = (n.scale(radius_a), n.scale(radius_b));
+        let mut there = [zero; ROWS];
+        let mut row = |i: usize| {
+            let p = impulses[i];
+            let point = L::columns(|lane| &from[lane].points[i]);
+            doubted(&point[..6]);
+            let [ax, ay, az, bx, by, bz, one, _] = point;
+            there[i] = one;
+            let on_a = axes_a.turn(Vec3 { x: ax, y: ay, z: az }).minus(round_a);
+            let on_b = axes_b.turn(Vec3 { x: bx, y: by, z: bz }).minus(between).plus(round_b);
+            // Impulses act in the middle of the two points, on one line for both bodies. Arms for now; crossed with the normal below.
+            let an = on_a.plus(on_b).scale(L::splat(0.5));
+            let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
+            Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero }
+        };
+        self.rows = std::array::from_fn(&mut row);
+        (self.bodies, self.moves, self.manifold) = (bodies_of, moves, manifold);
+        self.n = n;
+        self.inv_mass = [mass_a, mass_b];
+        self.inv_inertia = [inertia_a, inertia_b];
+        self.f = [zero, zero, twist];
+        self.f_sum = [zero; 3];
+        (self.mu, self.restitution) = (mu, restitution);
+        self.firm = firm;
+        self.prepare(bodies, Vec3 { x: u, y: v, z: w }, &there);
+        filled.is_sound &= doubt.is_zero();
+    }
+
+    /// Everything that follows from normals, arms, masses and the impulses known; `there` is 1 for rows that exist.
+    #[inline(always)]
+    fn prepare(&mut self, bodies: &SoftBodies, along: Vec3<L>, there: &[L; ROWS]) {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let n = self.n;
+        let t = orthogonal(n);
+        self.t = t;
+        self.second = n.cross(t);
+        self.f[0] = along.dot(t);
+        self.f[1] = along.dot(self.second);
+
+        // Centre of pressure; where nothing is known yet all points count alike.
+        let sum = total(self.impulses());
+        let weights: [L; ROWS] = std::array::from_fn(|i| sum.if_positive(self.rows[i].p, there[i]));
+        let total = total(weights);
+        let share = total.if_positive(one / total.max(L::splat(f64::MIN_POSITIVE)), zero);
+        let none = Vec3 { x: zero, y: zero, z: zero };
+        self.center = [none; 2];
+        for (row, w) in self.rows.iter().zip(weights) {
+            // A single point is the centre, and does not twist.
+            let share = if ROWS == 1 { one } else { w * share };
+            self.center[0] = self.center[0].plus(row.an.scale(share));
+            self.center[1] = self.center[1].plus(row.bn.scale(share));
+        }
+        if ROWS == 1 {
+            self.f[2] = zero;
+        }
+
+        let mass = self.inv_mass[0] + self.inv_mass[1];
+        let mut response = [[none; 2]; ROWS];
+        for i in 0..ROWS {
+            let (arm_a, arm_b) = (self.rows[i].an, self.rows[i].bn);
+            let offset = arm_a.minus(self.center[0]);
+            let height = offset.dot(n);
+            let row = &mut self.rows[i];
+            row.reach = (offset.dot(offset) - height * height).max(zero).sqrt();
+            row.an = arm_a.cross(n);
+            row.bn = arm_b.cross(n);
+            response[i] = [self.inv_inertia[0].times(row.an), self.inv_inertia[1].times(row.bn)];
+            let k = mass + row.an.dot(response[i][0]) + row.bn.dot(response[i][1]);
+            row.inv_k = k.if_positive(there[i] / k, zero);
+        }
+        let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+        for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
+            *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
+        }
+        let v = [0, 1].map(|side| {
+            let [x, y, z, u, v, w, ..] =
+                L::columns(|lane| &bodies.velocities[self.bodies[lane][side] as usize]);
+            Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
+        });
+        let approach = self.normal_rates(&v);
+        for (row, approach) in self.rows.iter_mut().zip(approach) {
+            row.approach = approach;
+        }
+        self.slip = self.slip_rates(&v);
+        let sides = [self.friction_arms(0), self.friction_arms(1)];
+        for (c, [a, b]) in self.c.iter_mut().zip(response) {
+            let entry = |k: usize| sides[0][k].dot(a) + sides[1][k].dot(b);
+            *c = Vec3 { x: entry(0), y: entry(1), z: entry(2) };
+        }
+        self.inv_friction = self.friction_inverse(mass);
+    }
+
+    /// Angular parts of the friction rows of a side.
+    #[inline(always)]
+    fn friction_arms(&self, side: usize) -> [Vec3<L>; 3] {
+        [self.center[side].cross(self.t), self.center[side].cross(self.second), self.n]
+    }
+
+    /// Inverse of the 3x3 matrix of the friction rows; where nothing can twist, that of the tangents alone.
+    #[inline(always)]
+    fn friction_inverse(&self, mass: L) -> Sym<L> {
+        let sides = [self.friction_arms(0), self.friction_arms(1)];
+        let moved = |side: usize| sides[side].map(|arm| self.inv_inertia[side].times(arm));
+        let moved = [moved(0), moved(1)];
+        let entry = |i: usize, j: usize| sides[0][i].dot(moved[0][j]) + sides[1][i].dot(moved[1][j]);
+        let (xx, yy, zz) = (mass + entry(0, 0), mass + entry(1, 1), entry(2, 2));
+        let (xy, xz, yz) = (entry(0, 1), entry(0, 2), entry(1, 2));
+        let zero = L::splat(0.0);
+        let flat = xx * yy - xy * xy;
+        let det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+        // Rounding can leave a tiny determinant where there is no twist.
+        let solid = det - L::splat(1e-12) * flat * zz;
+        let twist =
+            if ROWS == 1 { zero } else { zz.if_positive(solid.if_positive(L::splat(1.0) / det, zero), zero) };
+        let plain = flat.if_positive(L::splat(1.0) / flat, zero);
+        let choose = |full: L, reduced: L| twist.if_positive(full * twist, reduced * plain);
+        Sym([
+            choose(yy * zz - yz * yz, yy),
+            choose(xx * zz - xz * xz, xx),
+            choose(flat, zero),
+            choose(xz * yz - xy * zz, -xy),
+            choose(xy * yz - xz * yy, zero),
+            choose(xy * xz - yz * xx, zero),
+        ])
+    }
+}
