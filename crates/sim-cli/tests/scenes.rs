@@ -252,20 +252,22 @@ fn a_recording_has_resting_contacts_boxes_pairs_and_the_energy_account() {
     let done = sim(&["run", scene.to_str().unwrap(), "--record", film.to_str().unwrap()]);
     assert!(done.status.success(), "{}", err(&done));
     let mut recording = scene::Recording::open(&film).unwrap();
-    let frame = recording.frame(55).unwrap().clone();
-    // The box stands on its corners, and the ball on the box: impulses carry their weight for a sixtieth of a second.
-    let weight = |a: u32, b: u32| -> f64 {
-        frame
-            .contacts
-            .iter()
-            .filter(|c| (c.a.min(c.b), c.a.max(c.b)) == (a, b))
-            .map(|c| c.impulse.z.abs())
-            .sum()
+    let mass: Vec<f64> = recording.bodies().iter().map(|b| b.mass).collect();
+    // The box stands on its corners, and the ball on the box: impulses carry their weight, in hops that may last for a frame.
+    let mut weight = |a: u32, b: u32| -> f64 {
+        let mut sum = 0.0;
+        for k in 40..60 {
+            let contacts = &recording.frame(k).unwrap().contacts;
+            let these = contacts.iter().filter(|c| (c.a.min(c.b), c.a.max(c.b)) == (a, b));
+            sum += these.map(|c| c.impulse.z.abs()).sum::<f64>();
+        }
+        sum / 20.0
     };
-    let mass = |k: usize| recording.bodies()[k].mass;
-    let (ball, all) = (mass(2) * 9.81 / 60.0, (mass(1) + mass(2)) * 9.81 / 60.0);
-    assert!((weight(1, 2) / ball - 1.0).abs() < 0.5, "{} instead of {ball}", weight(1, 2));
-    assert!((weight(0, 1) / all - 1.0).abs() < 0.5, "{} instead of {all}", weight(0, 1));
+    let (ball, all) = (mass[2] * 9.81 / 60.0, (mass[1] + mass[2]) * 9.81 / 60.0);
+    let (of_ball, of_all) = (weight(1, 2), weight(0, 1));
+    assert!((of_ball / ball - 1.0).abs() < 0.1, "{of_ball} instead of {ball}");
+    assert!((of_all / all - 1.0).abs() < 0.1, "{of_all} instead of {all}");
+    let frame = recording.frame(55).unwrap().clone();
     assert!(frame.contacts.iter().filter(|c| c.a + c.b == 1).count() >= 3, "{:?}", frame.contacts);
     assert!(frame.pairs.contains(&[0, 1]) && frame.pairs.contains(&[1, 2]), "{:?}", frame.pairs);
     let around = frame.boxes[1].unwrap();
@@ -278,7 +280,7 @@ fn a_recording_has_resting_contacts_boxes_pairs_and_the_energy_account() {
         assert!((causes - (energy(k) - energy(0))).abs() < 1e-9 * energy(0), "frame {k}");
     }
     let inertia = recording.bodies()[1].inertia;
-    let expected = mass(1) / 12.0 * (0.16 + 0.04);
+    let expected = mass[1] / 12.0 * (0.16 + 0.04);
     assert!((inertia[0] / expected - 1.0).abs() < 1e-9, "{inertia:?}");
 }
 

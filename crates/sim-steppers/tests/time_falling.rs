@@ -95,7 +95,7 @@ fn a_pit_fills_within_its_budget_and_nothing_passes_through() {
     let settling = run(&mut world, &mut stepper, 180);
     println!("{falling:?}\n{settling:?}");
     assert!(falling.largest > 150, "one heap: {falling:?}");
-    // What several steps share of a budget: an answer, and four corrections at most, of 30 pairs of sweeps each.
+    // What several steps share of a budget: an answer, and eight corrections at most, of 30 pairs of sweeps each.
     assert!(settling.iterations < 100 * 180, "{settling:?}");
     assert!(settling.deepest < 1e-4, "{settling:?}");
     assert!(falling.cone_violation.max(settling.cone_violation) < 1e-9);

@@ -35,7 +35,7 @@ pub struct TimeSteppingParams {
     pub recycle: f64,
     /// Slower approaches do not bounce, m/s. Default 0.01.
     pub restitution_threshold: f64,
-    /// What is done about overlaps. Default a post-step, four times at most.
+    /// What is done about overlaps. Default a post-step, eight times at most.
     pub stabilization: Stabilization,
     /// Overlap that is left alone, m. Default 1e-7.
     pub slop: f64,
@@ -55,7 +55,7 @@ impl Default for TimeSteppingParams {
             margin: 1e-3,
             recycle: 1e-5,
             restitution_threshold: 0.01,
-            stabilization: Stabilization::PostStep(4),
+            stabilization: Stabilization::PostStep(8),
             slop: 1e-7,
             warm_start: true,
             sleep: None,
