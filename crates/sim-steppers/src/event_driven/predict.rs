@@ -163,7 +163,8 @@ impl ActivePair {
             if distance <= params.envelope() && self.travel.linear > 2.0 * closing.abs() {
                 ask(&swerves[0], &mut self.travel, &mut |horizon| {
                     let plane = between_edges(sides, states, normal, horizon)?;
-                    Close::new(sides, states, normal, plane, Swerve::of(sides, states, plane))?.travel(horizon)
+                    Close::new(sides, states, normal, plane, Swerve::of(sides, states, plane))?
+                        .travel(horizon)
                 });
             }
         }

@@ -53,6 +53,8 @@ const PATH_SHARE: f64 = 1e-2;
 const MOST: f64 = 7e-5;
 /// Overlap that is opened as far as may be within one step, m.
 const DEEP: f64 = 1e-4;
+/// Contacts from which on there are half as many repetitions: each costs more, and large heaps come apart over several steps anyway.
+const MANY: usize = 1000;
 /// Largest turn of one correction, rad.
 const MAX_TURN: f64 = 0.1;
 
@@ -63,10 +65,11 @@ impl TimeStepping {
         if self.soft.is_some() {
             return Ok(());
         }
+        let most = if self.sites.all.len() > MANY { most.div_ceil(2) } else { most };
         let mut before = f64::NEG_INFINITY;
         for _ in 0..most {
             let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
-            // Large heaps come apart over several steps, except where something has sunk in deep.
+            // Heaps come apart over several steps, except where something has sunk in deep.
             let stays = deepest < 0.5 * before && deepest > -DEEP;
             if deepest >= -self.params.slop || stays {
                 break;

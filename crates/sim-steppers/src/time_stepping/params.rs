@@ -35,7 +35,7 @@ pub struct TimeSteppingParams {
     pub recycle: f64,
     /// Slower approaches do not bounce, m/s. Default 0.01.
     pub restitution_threshold: f64,
-    /// What is done about overlaps. Default a post-step, eight times at most.
+    /// What is done about overlaps. Default a post-step, eight times at most, half as often where there are more than a thousand contacts.
     pub stabilization: Stabilization,
     /// Overlap that is left alone, m. Default 1e-7.
     pub slop: f64,
