@@ -90,7 +90,12 @@ impl Point {
 
     #[inline]
     fn push(&self, state: &State, bodies: &mut [Moved], impulse: DVec3) {
-        let f = self.frame * impulse;
+        self.push_along(state, bodies, self.frame * impulse);
+    }
+
+    /// The same for an impulse in world axes.
+    #[inline]
+    fn push_along(&self, state: &State, bodies: &mut [Moved], f: DVec3) {
         let a = &mut bodies[state.bodies[0] as usize];
         a.linear += f * a.inverse_mass;
         a.angular += a.inverse_inertia * self.arms[0].cross(f);
@@ -130,13 +135,7 @@ impl Point {
         if change == 0.0 {
             return 0.0;
         }
-        let f = normal * change;
-        let a = &mut bodies[state.bodies[0] as usize];
-        a.linear += f * a.inverse_mass;
-        a.angular += a.inverse_inertia * self.arms[0].cross(f);
-        let b = &mut bodies[state.bodies[1] as usize];
-        b.linear -= f * b.inverse_mass;
-        b.angular -= b.inverse_inertia * self.arms[1].cross(f);
+        self.push_along(state, bodies, normal * change);
         change.abs() * w
     }
 }

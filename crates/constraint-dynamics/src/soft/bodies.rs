@@ -22,6 +22,17 @@ pub struct SoftBody {
     pub acceleration: Motion,
 }
 
+impl SoftBody {
+    /// One that nothing moves, at rest in the origin.
+    pub const IDLE: Self = Self {
+        inv_mass: 0.0,
+        inv_inertia: Sym3::ZERO,
+        pose: Pose::IDENTITY,
+        velocity: Motion::ZERO,
+        acceleration: Motion::ZERO,
+    };
+}
+
 /// The bodies of a step, each array in the order in which they were pushed.
 #[derive(Debug, Clone, Default)]
 pub struct SoftBodies {

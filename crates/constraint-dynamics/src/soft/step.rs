@@ -45,7 +45,6 @@ use super::{
     patch::{Pass, Shared, Spring},
     shelf::Shelf,
 };
-use sim_math::{Pose, Sym3, spatial::Motion};
 use sim_traits::{Executor, Serial, for_each_large_mut};
 use thiserror::Error;
 
@@ -220,7 +219,7 @@ fn run<L: Lane>(
     // Each group has a body of its own for what does not move: nobody reads what is put there.
     let first = bodies.len();
     for _ in &workspace.groups {
-        bodies.push(&NOBODY);
+        bodies.push(&SoftBody::IDLE);
     }
     let shelf = Shelf::new(manifolds);
     for_each_large_mut(executor, &mut workspace.groups, &|k, group| {
@@ -242,15 +241,6 @@ fn run<L: Lane>(
     }
     Ok(report)
 }
-
-/// An idle body.
-const NOBODY: SoftBody = SoftBody {
-    inv_mass: 0.0,
-    inv_inertia: Sym3::ZERO,
-    pose: Pose::IDENTITY,
-    velocity: Motion::ZERO,
-    acceleration: Motion::ZERO,
-};
 
 /// All that moves. Of the threads in it: a domain uses the bodies that are its members and its own idle one. What is between domains is done while none of
 /// them runs, and so is what moves by itself.
@@ -328,7 +318,7 @@ mod tests {
         NormalOf,
         lane::{PlainFour, Twice},
     };
-    use sim_math::{glam::DVec3, testkit::SplitMix64};
+    use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion, testkit::SplitMix64};
 
     /// Random bodies, some fixed, with random patches between them: every number different, as no scene has it.
     fn tangle(random: &mut SplitMix64, bodies: u32, patches: u32) -> (SoftBodies, Vec<SoftManifold>) {

@@ -145,17 +145,8 @@ impl Phase {
         }
         let (state, k) = (state()?, self.members.len() as u32);
         self.index[slot as usize] = k;
-        self.members.push(Member {
-            slot,
-            state,
-            start: state.velocity,
-            velocity: state.velocity,
-            inverse_mass: state.inverse_mass(),
-            inverse_inertia: state.inverse_inertia(),
-            pushed: false,
-            spread: state.inverse_mass() == 0.0,
-            asleep: world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep),
-        });
+        let asleep = world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
+        self.members.push(Member::new(slot, state, asleep));
         Ok(k)
     }
 

@@ -101,6 +101,20 @@ pub(super) struct Member {
 }
 
 impl Member {
+    pub(super) fn new(slot: u32, state: RigidState, asleep: bool) -> Self {
+        Self {
+            slot,
+            state,
+            start: state.velocity,
+            velocity: state.velocity,
+            inverse_mass: state.inverse_mass(),
+            inverse_inertia: state.inverse_inertia(),
+            pushed: false,
+            spread: state.inverse_mass() == 0.0,
+            asleep,
+        }
+    }
+
     /// Angular velocity for a unit impulse along each of the axes at `arm` (m) from the centre, 1/(kg·m).
     fn turn(&self, arm: DVec3, axes: &DMat3) -> DMat3 {
         if self.inverse_mass == 0.0 {
@@ -384,20 +398,6 @@ mod tests {
     use rigid_impulse::{PrincipalMass, pair_matrix};
     use sim_math::{Pose, testkit::SplitMix64};
 
-    fn member(state: RigidState) -> Member {
-        Member {
-            slot: 0,
-            state,
-            start: state.velocity,
-            velocity: state.velocity,
-            inverse_mass: state.inverse_mass(),
-            inverse_inertia: state.inverse_inertia(),
-            pushed: false,
-            spread: false,
-            asleep: false,
-        }
-    }
-
     #[test]
     fn mobilities_and_pushes_are_those_of_the_collision_matrix() {
         let mut random = SplitMix64(40);
@@ -410,7 +410,7 @@ mod tests {
             let a = body(&mut random);
             let b = if k % 3 == 0 { RigidState::fixed(Pose::IDENTITY).unwrap() } else { body(&mut random) };
             let frame = ContactFrame::new(random.vec3(1.0), random.unit_quat() * DVec3::Z).unwrap();
-            let members = [member(a), member(b)];
+            let members = [a, b].map(|state| Member::new(0, state, false));
             let arms = [a, b].map(|s| frame.point - s.pose().translation);
             let turns = [0, 1].map(|side| members[side].turn(arms[side], &frame.axes));
             let found = mobility([&members[0], &members[1]], arms, &turns, &frame.axes);

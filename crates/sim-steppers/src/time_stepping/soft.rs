@@ -46,7 +46,7 @@ use constraint_dynamics::{
 };
 use rigid_impulse::{BodyError, BodyKind, CollisionKind};
 use sim_math::{
-    Pose, Sym3,
+    Sym3,
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
@@ -98,7 +98,7 @@ impl TimeStepping {
         for (slot, flyer) in (0..).zip(&self.flyers) {
             soft.bodies.push(&match world.body_in_slot(slot) {
                 Some((_, body)) => soft_body(body, flyer.kick * rate),
-                None => NOBODY,
+                None => SoftBody::IDLE,
             });
         }
         let report = soft.solver.step_by(
@@ -221,15 +221,6 @@ impl TimeStepping {
         Ok(())
     }
 }
-
-/// An empty slot.
-const NOBODY: SoftBody = SoftBody {
-    inv_mass: 0.0,
-    inv_inertia: Sym3::ZERO,
-    pose: Pose::IDENTITY,
-    velocity: Motion::ZERO,
-    acceleration: Motion::ZERO,
-};
 
 /// A body as the solver sees it.
 fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
