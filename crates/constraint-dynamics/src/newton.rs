@@ -15,7 +15,7 @@
 //!
 //! # Formula
 //!
-//! Sweeps over the bodies come first ([`BodySweeps`]); they are all there is for a problem that says which accuracy is enough, and for one whose
+//! Sweeps over the bodies come first (`sweeps`); they are all there is for a problem that says which accuracy is enough, and for one whose
 //! factorisation would take too long.
 //!
 //! ```text
