@@ -43,7 +43,7 @@ const COLUMNS: &[Column] = &[
     ("energy", "end/start", |o| format!("{:.5}", o.energy_end / o.energy_start)),
     ("account", "left, J", |o| format!("{:.1e}", o.report.energy.remainder())),
     ("momentum", "left, N s", |o| format!("{:.1e}", o.report.momentum.remainder().linear.length())),
-    ("overlap", "deepest, m", |o| format!("{:.1e}", o.deepest.max(o.report.solver.deepest))),
+    ("overlap", "deepest, m", |o| format!("{:.1e}", o.deepest)),
     ("cone", "beyond, N s", |o| format!("{:.1e}", o.report.solver.cone_violation.max(0.0))),
     ("drift", "mean, m", |o| format!("{:.1e}", o.stability[0])),
     ("hits", "", |o| o.report.collisions.to_string()),

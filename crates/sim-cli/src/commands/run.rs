@@ -77,7 +77,7 @@ pub struct Outcome {
     pub energy_end: f64,
     /// Largest rise of the energy above all that was there before, from frame to frame, J.
     pub energy_gain: f64,
-    /// Largest overlap that any distance query saw, m.
+    /// Largest overlap that any distance query saw, also one of a search that looks beyond an impact, or that contacts of a step had, m.
     pub deepest: f64,
     /// Free bodies whose z axis leans more than 45 degrees from where it was.
     pub tilted: usize,
@@ -206,7 +206,7 @@ pub fn simulate(
         energy_start,
         energy_end: energy(world),
         energy_gain: gain,
-        deepest: (-meters.least.get()).max(0.0),
+        deepest: (-meters.least.get()).max(run.report().solver.deepest).max(0.0),
         tilted,
         fastest: free(world).map(|(_, b)| b.velocity().linear.length()).fold(0.0, f64::max),
         control: (run.acts(), run.control_time()),
@@ -374,7 +374,7 @@ pub fn report(name: &str, o: &Outcome) -> String {
         "  energy            {:.6e} J at the start, {:.6e} J at the end, largest rise {:.1e} J",
         o.energy_start, o.energy_end, o.energy_gain
     );
-    let _ = writeln!(text, "  deepest overlap   {:.1e} m", o.deepest);
+    let _ = writeln!(text, "  deepest overlap   {:.1e} m, searches for impacts included", o.deepest);
     let _ = writeln!(text, "  at the end        {} bodies tilted, fastest {:.3e} m/s", o.tilted, o.fastest);
     let [offset, path, angle] = o.stability;
     let _ = writeln!(
