@@ -445,10 +445,11 @@ impl ContactCertificate {
 #[must_use]
 pub fn project_on_cone(p: DVec3, mu: f64) -> DVec3 {
     let t = p.truncate().length();
-    if t <= mu * p.z {
-        p
-    } else if mu * t <= -p.z {
+    // The polar cone first: without friction the cone is a ray, and what is behind its tip must not count as inside.
+    if mu * t <= -p.z {
         DVec3::ZERO
+    } else if t <= mu * p.z {
+        p
     } else {
         let z = (p.z + mu * t) / (1.0 + mu * mu);
         (p.truncate() * (mu * z / t)).extend(z)
@@ -574,6 +575,9 @@ mod tests {
             (DVec3::new(0.1, 0.0, -1.0), 0.5, DVec3::ZERO),
             (DVec3::new(0.0, 2.0, 0.0), 1.0, DVec3::new(0.0, 1.0, 1.0)),
             (DVec3::new(3.0, 0.0, 2.0), 0.0, DVec3::new(0.0, 0.0, 2.0)),
+            (DVec3::new(0.0, 0.0, -2.0), 0.0, DVec3::ZERO),
+            (DVec3::new(0.0, 0.0, 2.0), 0.0, DVec3::new(0.0, 0.0, 2.0)),
+            (DVec3::new(3.0, 0.0, -2.0), 0.0, DVec3::ZERO),
         ] {
             assert!((project_on_cone(p, mu) - nearest).length() < 1e-15, "{p}");
         }

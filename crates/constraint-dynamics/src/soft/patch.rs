@@ -88,7 +88,7 @@ pub(super) enum Pass {
 /// What all patches of a step share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared {
-    /// Of a contact of two bodies that move, and of one with a body that does not.
+    /// Of a face between two bodies that move; of one with a body that does not, and of points and edges.
     pub(super) springs: [Spring; 2],
     /// 1/h, 1/s.
     pub(super) inv_h: f64,
@@ -158,7 +158,7 @@ pub(super) struct Patch<L, const ROWS: usize> {
     inv_friction: Sym<L>,
     mu: L,
     restitution: L,
-    /// 1 where a body does not move, else 0.
+    /// 1 where a body does not move, else 0; of faces.
     firm: L,
 }
 
@@ -294,7 +294,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let of_springs = |number: fn(&Spring) -> f64| {
             let [soft, firm] = shared.springs.each_ref().map(number);
-            self.firm.if_positive(L::splat(firm), L::splat(soft))
+            // A point or an edge has less effective mass than a face for the same load, because its bodies turn: as stiff, it would sink deeper.
+            if ROWS <= 2 { L::splat(firm) } else { self.firm.if_positive(L::splat(firm), L::splat(soft)) }
         };
         let (rate, keep, fade) = (of_springs(|s| s.rate), of_springs(|s| s.keep), of_springs(|s| s.fade));
         // p = max(0, d − e · rate). What does not depend on the rows before is found first, so that the rows wait as little as possible for each other.

@@ -112,20 +112,20 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let between = at_a.minus(at_b);
         let (round_a, round_b) = (n.scale(radius_a), n.scale(radius_b));
         let mut there = [zero; ROWS];
-        let mut row = |i: usize| {
+        // Rows are large: they are filled where they are.
+        for (i, (row, there)) in self.rows.iter_mut().zip(&mut there).enumerate() {
             let p = impulses[i];
             let point = L::columns(|lane| &from[lane].points[i]);
             doubted(&point[..6]);
             let [ax, ay, az, bx, by, bz, one, _] = point;
-            there[i] = one;
+            *there = one;
             let on_a = axes_a.turn(Vec3 { x: ax, y: ay, z: az }).minus(round_a);
             let on_b = axes_b.turn(Vec3 { x: bx, y: by, z: bz }).minus(between).plus(round_b);
             // Impulses act in the middle of the two points, on one line for both bodies. Arms for now; crossed with the normal below.
             let an = on_a.plus(on_b).scale(L::splat(0.5));
             let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
-            Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero }
-        };
-        self.rows = std::array::from_fn(&mut row);
+            *row = Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero };
+        }
         (self.bodies, self.moves, self.manifold) = (bodies_of, moves, manifold);
         self.n = n;
         self.inv_mass = [mass_a, mass_b];
