@@ -40,6 +40,7 @@
 
 use super::{
     impact::contact_at,
+    notice::Push,
     params::Stabilization,
     sites::Sites,
     stepper::{Stage, TimeStepping},
@@ -48,7 +49,7 @@ use constraint_dynamics::{Remembered, pool};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::{ContactError, ContactProblem};
-use sim_world::{Collision, Event, EventKind, Listing, StepError, World};
+use sim_world::{Event, EventKind, Listing, StepError, World};
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
 pub(super) const FEW: usize = 8;
@@ -287,16 +288,8 @@ impl TimeStepping {
     ) {
         let site = self.sites.all[site];
         let pair = &mut self.detect.watched[site.pair as usize];
-        let collision = Collision {
-            a: pair.rest.names[0],
-            b: pair.rest.names[1],
-            point: site.point,
-            normal: site.frame.z_axis,
-            impulse,
-            approach,
-            separation: site.gap,
-            kind,
-        };
+        let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
+        let collision = push.collision(pair.rest.names, approach, kind);
         let state = |slot: u32, velocity: Motion| {
             world.body_in_slot(slot).map(|(_, body)| {
                 let mut state = *body.state();
@@ -308,7 +301,7 @@ impl TimeStepping {
         let (Some(a), Some(b)) = (a, b) else { return };
         world.book_collisions(&[a, b], &[collision]);
         let time = world.time();
-        pair.exert(self.advances, &collision, time);
+        self.detect.exerted.add(pair, self.advances, &push, time);
         if kind == CollisionKind::Ordinary {
             self.report.collisions += 1;
         } else {

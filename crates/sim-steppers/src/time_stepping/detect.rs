@@ -7,9 +7,10 @@
 //! a pair is looked at again when its bodies have moved more than what was found of them allows. A pile at rest costs a few comparisons.
 
 use super::{
+    notice::Exerted,
     stepper::TimeParts,
     trails::Trails,
-    watched::{Horizon, Known, Watched},
+    watched::{Horizon, Known, Sensor, Watched},
 };
 use sim_math::Aabb;
 use sim_traits::{ColliderId, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
@@ -53,6 +54,7 @@ pub(super) struct Detect {
     doubtful: bool,
     pub(super) watched: Vec<Watched>,
     before: Vec<Watched>,
+    pub(super) exerted: Exerted,
     /// Memory of pairs that are gone.
     #[allow(clippy::vec_box, reason = "the boxes themselves are used again")]
     spare: Vec<Box<Known>>,
@@ -78,6 +80,7 @@ impl Detect {
         }
         self.trails.clear();
         self.watched.clear();
+        self.exerted.clear();
         self.pending.clear();
         self.released.clear();
         self.doubt_pairs();
@@ -230,13 +233,14 @@ impl Detect {
         if gone.span[1] > 0 {
             self.released.push(gone.span);
         }
+        self.exerted.release(&gone);
         self.spare.push(gone.rest);
     }
 
     /// The pair of two colliders, if they have to do with each other: their names, their bodies, which is the sensor.
-    fn meeting(world: &World, key: Pair) -> Option<([ColliderId; 2], [u32; 2], Option<u8>)> {
+    fn meeting(world: &World, key: Pair) -> Option<([ColliderId; 2], [u32; 2], Option<Sensor>)> {
         let ((a_id, a), (b_id, b)) = (world.collider_in_slot(key.a.0)?, world.collider_in_slot(key.b.0)?);
-        let sensor = world.may_sense(a, b).then_some(u8::from(!a.is_sensor()));
+        let sensor = world.may_sense(a, b).then_some(if a.is_sensor() { Sensor::A } else { Sensor::B });
         let meets = sensor.is_some() || world.may_collide(a, b);
         meets.then_some(([a_id, b_id], [a.body().index(), b.body().index()], sensor))
     }

@@ -1,28 +1,92 @@
 //! Contact events, contact forces, sensors.
 
 use super::{stepper::TimeStepping, watched::Watched};
+use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
+use sim_traits::ColliderId;
 use sim_world::{Collision, Contact, Event, Rest, World};
 
-impl Watched {
-    /// Adds an impulse to what the pair exerted in this advance.
-    pub(super) fn exert(&mut self, advance: u64, collision: &Collision, time: f64) {
-        self.pushed |= collision.impulse != DVec3::ZERO;
-        let (impulse, count) = match &self.rest.contact {
-            Some((last, contact)) if *last == advance => (contact.impulse, contact.count),
-            _ => (DVec3::ZERO, 0),
-        };
-        let contact = Contact {
-            a: collision.a,
-            b: collision.b,
-            point: collision.point,
-            normal: collision.normal,
-            separation: collision.separation,
-            impulse: impulse + collision.impulse,
-            count: count + 1,
-            time,
-        };
-        self.rest.contact = Some((advance, contact));
+/// A pair that has exerted nothing yet.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What pairs exert on each other: apart from all else that is known of them and close together, because every step goes through it.
+#[derive(Debug, Default)]
+pub(super) struct Exerted {
+    /// The advance of the last impulse, and the contact.
+    all: Vec<(u64, Contact)>,
+    /// Places of pairs that are gone.
+    holes: Vec<u32>,
+}
+
+/// One impulse on A, in world axes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Push {
+    pub(super) point: DVec3,
+    pub(super) normal: DVec3,
+    pub(super) separation: f64,
+    pub(super) impulse: DVec3,
+}
+
+impl Push {
+    /// As the world lists it.
+    pub(super) fn collision(&self, [a, b]: [ColliderId; 2], approach: f64, kind: CollisionKind) -> Collision {
+        let Self { point, normal, separation, impulse } = *self;
+        Collision { a, b, point, normal, impulse, approach, separation, kind }
+    }
+}
+
+impl Exerted {
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.holes.clear();
+    }
+
+    /// Of a pair, with the advance in which it was exerted.
+    pub(super) fn of(&self, pair: &Watched) -> Option<(u64, Contact)> {
+        self.all.get(pair.record as usize).copied()
+    }
+
+    /// Takes what is known of a pair from elsewhere.
+    pub(super) fn put(&mut self, pair: &mut Watched, known: (u64, Contact)) {
+        match self.all.get_mut(pair.record as usize) {
+            Some(place) => *place = known,
+            None => match self.holes.pop() {
+                Some(hole) => {
+                    self.all[hole as usize] = known;
+                    pair.record = hole;
+                }
+                None => {
+                    pair.record = self.all.len() as u32;
+                    self.all.push(known);
+                }
+            },
+        }
+    }
+
+    /// Takes leave of a pair.
+    pub(super) fn release(&mut self, pair: &Watched) {
+        if pair.record != NONE {
+            self.holes.push(pair.record);
+        }
+    }
+
+    /// Adds an impulse to what a pair exerted in this advance.
+    pub(super) fn add(&mut self, pair: &mut Watched, advance: u64, push: &Push, time: f64) {
+        pair.pushed |= push.impulse != DVec3::ZERO;
+        if pair.record == NONE {
+            let [a, b] = pair.rest.names;
+            let Push { point, normal, separation, .. } = *push;
+            let nothing = Contact { a, b, point, normal, separation, impulse: DVec3::ZERO, count: 0, time };
+            self.put(pair, (advance, nothing));
+        }
+        let Some((last, contact)) = self.all.get_mut(pair.record as usize) else { return };
+        if *last != advance {
+            (*last, contact.impulse, contact.count) = (advance, DVec3::ZERO, 0);
+        }
+        (contact.point, contact.normal, contact.separation) = (push.point, push.normal, push.separation);
+        contact.impulse += push.impulse;
+        contact.count += 1;
+        contact.time = time;
     }
 }
 
@@ -61,7 +125,7 @@ impl TimeStepping {
         list.clear();
         let in_contact = self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none());
         list.extend(in_contact.filter_map(|pair| {
-            let (last, mut contact) = pair.rest.contact?;
+            let (last, mut contact) = self.detect.exerted.of(pair)?;
             if last != advance {
                 (contact.impulse, contact.count) = (DVec3::ZERO, 0);
             }

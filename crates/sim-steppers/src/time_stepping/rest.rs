@@ -36,10 +36,9 @@
 //!
 //! `a_stack_of_ten_stands_still`, `a_held_pile_falls_when_its_support_goes`
 
-use super::stepper::TimeStepping;
-use rigid_impulse::CollisionKind;
+use super::{notice::Push, stepper::TimeStepping};
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_world::{Collision, World};
+use sim_world::World;
 
 /// Share of the weight that may be left unbalanced.
 const BALANCE: f64 = 1e-6;
@@ -138,17 +137,8 @@ impl TimeStepping {
                 }
             }
             let pair = &mut self.detect.watched[site.pair as usize];
-            let collision = Collision {
-                a: pair.rest.names[0],
-                b: pair.rest.names[1],
-                point: site.point,
-                normal: site.frame.z_axis,
-                impulse,
-                approach: 0.0,
-                separation: site.gap,
-                kind: CollisionKind::Lasting,
-            };
-            pair.exert(self.advances, &collision, time);
+            let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
+            self.detect.exerted.add(pair, self.advances, &push, time);
             self.report.micro_collisions += 1;
         }
     }

@@ -24,7 +24,7 @@ mod tables {
             detect::Placed,
             patches::Origin,
             trails::Trail,
-            watched::{Found, Watched},
+            watched::{Found, Sensor, Watched},
         },
         SnapshotError, TimeStepping, World,
     };
@@ -49,7 +49,7 @@ mod tables {
         key: [u32; 2],
         names: [ColliderId; 2],
         bodies: [u32; 2],
-        sensor: Option<u8>,
+        sensor: Option<Sensor>,
         cache: PairCache,
         touching: bool,
         contact: Option<(u64, Contact)>,
@@ -102,7 +102,7 @@ mod tables {
                 sensor: w.sensor,
                 cache: w.rest.cache,
                 touching: w.touching,
-                contact: w.rest.contact,
+                contact: self.detect.exerted.of(w),
                 found: w.rest.found.clone(),
                 fresh: w.fresh,
                 span: w.span,
@@ -150,7 +150,7 @@ mod tables {
                 let [a, b] = data.key;
                 let known =
                     a < b && (b as usize) < slots && data.bodies.iter().all(|&k| (k as usize) < bodies);
-                if !known || data.sensor.is_some_and(|s| s > 1) {
+                if !known {
                     return Err(damaged("a pair"));
                 }
                 let key = Pair::new(ProxyId(a), ProxyId(b));
@@ -158,8 +158,8 @@ mod tables {
                     return Err(damaged("the order of pairs"));
                 }
                 let mut pair = Watched::new(key, data.names, data.bodies, data.sensor, None);
-                (pair.rest.cache, pair.touching, pair.rest.contact) =
-                    (data.cache, data.touching, data.contact);
+                (pair.rest.cache, pair.touching) = (data.cache, data.touching);
+                data.contact.into_iter().for_each(|known| self.detect.exerted.put(&mut pair, known));
                 (pair.rest.found, pair.fresh, pair.span) = (data.found, data.fresh, data.span);
                 pair.set_gauge(self.params.margin);
                 let finite = |m: &Manifold| {

@@ -36,6 +36,7 @@
 //! `tests/time_soft.rs`
 
 use super::{
+    notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
 };
@@ -50,7 +51,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Body, Collision, ContactWork, Event, EventKind, Listing, Rest, StepError, World};
+use sim_world::{Body, ContactWork, Event, EventKind, Listing, Rest, StepError, World};
 
 /// What the soft solver keeps from step to step.
 #[derive(Debug, Default)]
@@ -142,34 +143,29 @@ impl TimeStepping {
                 }
                 self.flyers[a as usize].pushed = true;
                 self.flyers[b as usize].pushed = true;
-                let pull = self.flyers[a as usize].acceleration - self.flyers[b as usize].acceleration;
-                let ordinary = outcome.approach > fast + 2.0 * h * pull.length();
-                let kind = if ordinary { CollisionKind::Ordinary } else { CollisionKind::Lasting };
+                // What gravity alone gives in a step is no impact.
+                let pull = || self.flyers[a as usize].acceleration - self.flyers[b as usize].acceleration;
+                let ordinary = outcome.approach > fast && outcome.approach > fast + 2.0 * h * pull().length();
                 *(if ordinary { &mut work.impact } else { &mut work.micro }) += outcome.normal_work;
                 work.friction += outcome.friction_work;
-                let point = soft.bodies.center(a as usize) + outcome.arm;
+                let push = Push {
+                    point: soft.bodies.center(a as usize) + outcome.arm,
+                    normal: outcome.normal,
+                    separation: pair.distance,
+                    impulse: outcome.impulse,
+                };
                 for (slot, impulse) in [(a, -outcome.impulse), (b, outcome.impulse)] {
                     if soft.bodies.is_movable(slot as usize) {
                         continue;
                     }
                     let Some((_, body)) = world.body_in_slot(slot) else { continue };
-                    let (kind, velocity) = (*body.kind(), body.state().velocity_at(point));
+                    let (kind, velocity) = (*body.kind(), body.state().velocity_at(push.point));
                     if kind == BodyKind::Scripted {
                         work.scripted += impulse.dot(velocity);
                     }
-                    world.book_support(&kind, point, impulse);
+                    world.book_support(&kind, push.point, impulse);
                 }
-                let collision = Collision {
-                    a: pair.rest.names[0],
-                    b: pair.rest.names[1],
-                    point,
-                    normal: outcome.normal,
-                    impulse: outcome.impulse,
-                    approach: outcome.approach,
-                    separation: pair.distance,
-                    kind,
-                };
-                pair.exert(self.advances, &collision, time);
+                self.detect.exerted.add(pair, self.advances, &push, time);
                 *(if ordinary { &mut self.report.collisions } else { &mut self.report.micro_collisions }) +=
                     1;
                 if !pair.touching {
@@ -177,6 +173,8 @@ impl TimeStepping {
                     world.list(Event { time, kind: pair.notice(true) });
                 }
                 if ordinary || world.listing == Listing::All {
+                    let kind = if ordinary { CollisionKind::Ordinary } else { CollisionKind::Lasting };
+                    let collision = push.collision(pair.rest.names, outcome.approach, kind);
                     world.list(Event { time, kind: EventKind::Collision(collision) });
                 }
             }

@@ -1,12 +1,13 @@
 //! Pairs of colliders whose boxes overlap, and what was found of them last.
 
 use super::{
+    notice::NONE,
     params::TimeSteppingParams,
     trails::{Trails, swing},
 };
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{ColliderId, Manifold, NarrowPhase, NarrowPhaseError, Pair, PairCache, Shape};
-use sim_world::{Body, Collider, Contact, EventKind, PairName, World};
+use sim_world::{Body, Collider, EventKind, PairName, World};
 
 /// A pair of colliders whose boxes overlap: what every step asks of it, in one cache line. The rest is elsewhere, so that lists of pairs are quick to go
 /// through and to change.
@@ -19,8 +20,10 @@ pub(super) struct Watched {
     gauge: Gauge,
     /// Least distance found last, m.
     pub(super) distance: f64,
+    /// Where it is told what they exert on each other, in [`Exerted`](super::notice::Exerted).
+    pub(super) record: u32,
     /// Which of the two is the sensor, if one is.
-    pub(super) sensor: Option<u8>,
+    pub(super) sensor: Option<Sensor>,
     /// In contact, or inside the sensor.
     pub(super) touching: bool,
     /// Pushed in the present step.
@@ -30,13 +33,19 @@ pub(super) struct Watched {
     pub(super) rest: Box<Known>,
 }
 
+/// Which of a pair is the sensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) enum Sensor {
+    A,
+    B,
+}
+
 /// What is known of a pair, and seldom asked.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) names: [ColliderId; 2],
     pub(super) cache: PairCache,
-    /// What they exerted on each other, and in which advance.
-    pub(super) contact: Option<(u64, Contact)>,
     /// What was found last.
     pub(super) found: Found,
     pub(super) failure: Option<Box<NarrowPhaseError>>,
@@ -162,7 +171,7 @@ fn shifted(before: &Pose, now: &Pose, colliders: [&Collider; 2], rolls: bool) ->
 
 impl Known {
     fn new(names: [ColliderId; 2]) -> Self {
-        Self { names, cache: PairCache::default(), contact: None, found: Found::default(), failure: None }
+        Self { names, cache: PairCache::default(), found: Found::default(), failure: None }
     }
 
     /// Forgets everything but the memory it has.
@@ -180,7 +189,7 @@ impl Watched {
         key: Pair,
         names: [ColliderId; 2],
         bodies: [u32; 2],
-        sensor: Option<u8>,
+        sensor: Option<Sensor>,
         memory: Option<Box<Known>>,
     ) -> Self {
         let rest = match memory {
@@ -196,6 +205,7 @@ impl Watched {
             span: [0; 2],
             gauge: NEVER,
             distance: f64::INFINITY,
+            record: NONE,
             sensor,
             touching: false,
             pushed: false,
@@ -234,8 +244,8 @@ impl Watched {
         match (self.sensor, began) {
             (None, true) => EventKind::ContactBegan { a, b },
             (None, false) => EventKind::ContactEnded { a, b },
-            (Some(k), _) => {
-                let (sensor, other) = if k == 0 { (a, b) } else { (b, a) };
+            (Some(side), _) => {
+                let (sensor, other) = if side == Sensor::A { (a, b) } else { (b, a) };
                 if began {
                     EventKind::SensorEntered { sensor, other }
                 } else {
