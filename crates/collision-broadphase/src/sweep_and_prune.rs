@@ -118,6 +118,8 @@ pub struct SweepAndPrune {
     dead: Vec<u32>,
     /// Boxes that a sweep is inside of.
     open: Vec<u32>,
+    /// Boxes at the last refresh, by slot: two that did not overlap then are no pair that could end.
+    seen: Vec<Aabb>,
     fresh: usize,
     dirty: bool,
     report: SweepAndPruneReport,
@@ -145,6 +147,7 @@ impl SweepAndPrune {
                 self.insertion_sort(axis);
             }
         }
+        self.seen.clone_from(&self.proxies.boxes);
     }
 
     /// Takes the ends of removed boxes out; their pairs are gone already.
@@ -170,7 +173,11 @@ impl SweepAndPrune {
     }
 
     fn insertion_sort(&mut self, axis: usize) {
-        let Self { proxies, axes, pairs, report, .. } = self;
+        let Self { proxies, axes, pairs, seen, report, .. } = self;
+        let were_apart = |a: u32, b: u32| match (seen.get(a as usize), seen.get(b as usize)) {
+            (Some(a), Some(b)) => !a.overlaps(b),
+            _ => true,
+        };
         let ends = &mut axes[axis];
         for i in 1..ends.len() {
             let end = ends[i];
@@ -186,6 +193,7 @@ impl SweepAndPrune {
                             pairs.add(a, b, proxies);
                         }
                     }
+                    (true, false) if were_apart(end.slot(), other.slot()) => {}
                     (true, false) => pairs.take(end.slot(), other.slot(), proxies),
                     _ => {}
                 }

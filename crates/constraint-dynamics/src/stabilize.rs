@@ -141,6 +141,7 @@ pub fn close_gaps(
 }
 
 /// A pose moved by a twist at the origin of its frame, world axes: rad and m. The quaternion stays of unit length.
+#[inline]
 #[must_use]
 pub fn moved(pose: &Pose, twist: Motion) -> Pose {
     let rotation = (quat_exp(twist.angular) * pose.rotation).normalize();

@@ -186,12 +186,14 @@ impl Body {
     }
 
     /// Acceleration of the centre of mass by constant forces, without gravity, m/s².
+    #[inline]
     #[must_use]
     pub fn pull(&self) -> DVec3 {
         self.pull
     }
 
     /// True if forces that depend on the state, or torques, act on it.
+    #[inline]
     #[must_use]
     pub fn has_stateful_forces(&self) -> bool {
         self.cluster.is_some()

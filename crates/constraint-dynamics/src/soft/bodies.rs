@@ -67,6 +67,7 @@ impl SoftBodies {
     }
 
     /// Adds a body; its index is the number of bodies before it.
+    #[inline]
     pub fn push(&mut self, body: &SoftBody) {
         let [xx, yy, zz, xy, xz, yz] = body.inv_inertia.to_array();
         let (q, x) = (body.pose.rotation, body.pose.translation);
@@ -87,36 +88,42 @@ impl SoftBodies {
     }
 
     /// How many bodies.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.inv_masses.len()
     }
 
     /// True without bodies.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.inv_masses.is_empty()
     }
 
     /// True if impulses move a body.
+    #[inline]
     #[must_use]
     pub fn is_movable(&self, body: usize) -> bool {
         self.inv_masses.get(body).is_some_and(|m| m[0] > 0.0)
     }
 
     /// Centre of mass of a body at the start of the step, world, m; the origin if there is no such body.
+    #[inline]
     #[must_use]
     pub fn center(&self, body: usize) -> DVec3 {
         self.poses.get(body).map_or(DVec3::ZERO, |p| DVec3::new(p[4], p[5], p[6]))
     }
 
     /// Velocity of a body, world axes; zero if there is no such body.
+    #[inline]
     #[must_use]
     pub fn velocity(&self, body: usize) -> Motion {
         self.velocities.get(body).map_or(Motion::ZERO, motion)
     }
 
     /// Displacement of a body over the step: rotation vector and translation of its centre of mass, world axes.
+    #[inline]
     #[must_use]
     pub fn displacement(&self, body: usize) -> Motion {
         self.displacements.get(body).map_or(Motion::ZERO, motion)
@@ -174,6 +181,7 @@ impl SoftManifold {
 
     /// Adds a contact of a point of A (in A's frame) with a point of B (in B's), m, and a guess of the normal impulse of one substep, N·s; `false`,
     /// and no change, if four are there already.
+    #[inline]
     pub fn push(&mut self, on_a: DVec3, on_b: DVec3, impulse: f64) -> bool {
         let k = self.count as usize;
         let Some(point) = self.points.get_mut(k) else { return false };
@@ -184,12 +192,14 @@ impl SoftManifold {
     }
 
     /// How many points.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
     /// True without points.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -202,18 +212,21 @@ impl SoftManifold {
     }
 
     /// Normal impulses of the points, N·s: guesses before a step, those of its last substep afterwards.
+    #[inline]
     #[must_use]
     pub fn impulses(&self) -> &[f64] {
         &self.normals[..self.len()]
     }
 
     /// Gaps of the points at the end of the step, m; negative inside.
+    #[inline]
     #[must_use]
     pub fn gaps(&self) -> &[f64] {
         &self.normals[Manifold::CAPACITY..][..self.len()]
     }
 
     /// Indices of A and B.
+    #[inline]
     #[must_use]
     pub fn bodies(&self) -> [u32; 2] {
         self.bodies
@@ -268,6 +281,7 @@ impl SoftManifold {
     }
 
     /// What the last step did here.
+    #[inline]
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         let [_, _, _, _, approach, normal_work, friction_work, arm_z] = self.friction.0;

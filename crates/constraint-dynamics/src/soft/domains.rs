@@ -35,7 +35,7 @@
 use sim_math::glam::DVec3;
 
 /// Contacts of one domain at least: fewer are not worth a thread.
-const LEAST: usize = 1024;
+const LEAST: usize = 4096;
 /// Most domains.
 const MOST: usize = 16;
 
@@ -123,6 +123,6 @@ mod tests {
                 assert!(size(0) * size(1) * size(2) < 1.1 * 64.0 / count as f64, "{count}");
             }
         }
-        assert_eq!([0, 2047, 2048, 5000, 1_000_000].map(Domains::for_contacts), [1, 1, 2, 4, 16]);
+        assert_eq!([0, 8191, 8192, 20_000, 1_000_000].map(Domains::for_contacts), [1, 1, 2, 4, 16]);
     }
 }

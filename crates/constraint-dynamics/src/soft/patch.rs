@@ -382,11 +382,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             moment += row.p * row.reach;
         }
         let (limit, twist_limit) = (self.mu * load, self.mu * moment);
-        let size = (f[0] * f[0] + f[1] * f[1]).sqrt();
-        // limit/size where size > limit, else 1; never 0/0.
-        let shrink = (size - limit).if_positive(limit / size.max(L::splat(f64::MIN_POSITIVE)), L::splat(1.0));
+        let squared = f[0] * f[0] + f[1] * f[1];
+        let excess = (squared - limit * limit).max(zero);
         let twist = if ROWS == 1 { zero } else { f[2].min(twist_limit).max(-twist_limit) };
-        let f = [f[0] * shrink, f[1] * shrink, twist];
+        let mut f = [f[0], f[1], twist];
+        // Root and quotient take longer than all the rest, and most contacts hold.
+        if !excess.is_zero() {
+            let size = squared.max(L::splat(f64::MIN_POSITIVE)).sqrt();
+            let shrink = excess.if_positive(limit / size, L::splat(1.0));
+            (f[0], f[1]) = (f[0] * shrink, f[1] * shrink);
+        }
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;
         step

@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn threads_have_the_bits_of_one() {
         let mut random = SplitMix64(15);
-        let (bodies, manifolds) = tangle(&mut random, 3000, 9000);
+        let (bodies, manifolds) = tangle(&mut random, 6000, 20_000);
         let (mut one, mut many) = ((bodies.clone(), manifolds.clone()), (bodies, manifolds));
         let mut solver = SoftSolver::default();
         for _ in 0..3 {

@@ -114,11 +114,11 @@ impl Detect {
             self.changes.ended.sort_unstable();
             // Boxes are renewed more often than pairs change.
             if self.doubtful {
-                self.list_pairs();
+                parts.broad_phase.pairs(&mut self.pairs);
+                self.pairs.sort_unstable();
                 self.follow(world);
                 renewed = true;
             } else if !(self.changes.begun.is_empty() && self.changes.ended.is_empty()) {
-                self.list_pairs();
                 self.follow_changes(world);
                 renewed = true;
             }
@@ -181,9 +181,6 @@ impl Detect {
             parts.broad_phase.insert(ProxyId(slot), kind, &placed.aabb)?;
         }
         parts.broad_phase.pair_changes(&mut self.changes);
-        self.pairs.clear();
-        self.pairs.extend_from_slice(&self.changes.begun);
-        self.pairs.sort_unstable();
         (self.stale, self.doubtful) = (false, false);
         Ok(())
     }
@@ -197,32 +194,6 @@ impl Detect {
             }
         }
         Ok(())
-    }
-
-    /// Brings the list of pairs up to date with their changes; all are sorted.
-    fn list_pairs(&mut self) {
-        let mut ended = self.changes.ended.iter().peekable();
-        self.pairs.retain(|pair| {
-            while ended.next_if(|e| *e < pair).is_some() {}
-            ended.next_if_eq(&pair).is_none()
-        });
-        // From the back, so that each moves once.
-        let (mut old, begun) = (self.pairs.len(), &self.changes.begun);
-        self.pairs.extend_from_slice(begun);
-        let mut new = begun.len();
-        for place in (0..self.pairs.len()).rev() {
-            if new == 0 {
-                break;
-            }
-            if old > 0 && self.pairs[old - 1] > begun[new - 1] {
-                old -= 1;
-                self.pairs[place] = self.pairs[old];
-            } else {
-                new -= 1;
-                self.pairs[place] = begun[new];
-            }
-        }
-        self.pairs.dedup();
     }
 
     /// Takes leave of a pair.
@@ -298,8 +269,9 @@ impl Detect {
     /// Looks at the pairs; true if any was looked at again.
     fn look(&mut self, world: &World, parts: &TimeParts, horizon: &Horizon) -> Result<bool, StepError> {
         let before = self.distances;
-        let (narrow, executor, trails) = (parts.narrow_phase.as_ref(), parts.executor.as_ref(), &self.trails);
-        for_each_mut(executor, &mut self.watched, &|_, pair| pair.look(world, narrow, trails, horizon));
+        let (narrow, executor) = (parts.narrow_phase.as_ref(), parts.executor.as_ref());
+        let places = (&self.placed[..], &self.trails);
+        for_each_mut(executor, &mut self.watched, &|_, pair| pair.look(world, narrow, places, horizon));
         for pair in self.watched.iter().filter(|pair| pair.fresh) {
             self.distances += 1;
             if let Some((source, pair)) = pair.rest.failure.clone().zip(pair.name(world)) {

@@ -87,6 +87,9 @@ impl TimeStepping {
         for flyer in &mut self.flyers {
             flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
         }
+        if world.forces().all(|(_, force)| force.is_uniform()) {
+            return Ok(());
+        }
         let stiff =
             |slot: u32| world.body_in_slot(slot).filter(|(_, b)| b.is_free() && b.has_stateful_forces());
         let slots: Vec<u32> = (0..self.flyers.len() as u32).filter(|&slot| stiff(slot).is_some()).collect();

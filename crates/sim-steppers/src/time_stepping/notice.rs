@@ -42,6 +42,7 @@ impl Exerted {
     }
 
     /// Of a pair, with the advance in which it was exerted.
+    #[cfg(feature = "serde")]
     pub(super) fn of(&self, pair: &Watched) -> Option<(u64, Contact)> {
         self.all.get(pair.record as usize).copied()
     }
@@ -119,18 +120,17 @@ impl TimeStepping {
         self.begun.drain(..).for_each(|kind| world.list(Event { time, kind }));
     }
 
-    /// Fills the world's list of contacts.
+    /// Fills the world's list of contacts: in the order of pairs, which is that of colliders.
     pub(super) fn list_contacts(&self, world: &mut World) {
-        let (advance, list) = (self.advances, world.contacts_mut());
+        let list = world.contacts_mut();
         list.clear();
-        let in_contact = self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none());
-        list.extend(in_contact.filter_map(|pair| {
-            let (last, mut contact) = self.detect.exerted.of(pair)?;
-            if last != advance {
-                (contact.impulse, contact.count) = (DVec3::ZERO, 0);
+        for pair in self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
+            let Some((last, contact)) = self.detect.exerted.all.get(pair.record as usize) else { continue };
+            list.push(*contact);
+            if *last != self.advances {
+                list.last_mut().into_iter().for_each(|c| (c.impulse, c.count) = (DVec3::ZERO, 0));
             }
-            Some(contact)
-        }));
-        list.sort_unstable_by_key(|c| (c.a.index(), c.b.index()));
+        }
+        debug_assert!(list.is_sorted_by_key(|c| (c.a.index(), c.b.index())));
     }
 }

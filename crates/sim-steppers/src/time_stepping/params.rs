@@ -28,7 +28,7 @@ pub struct TimeSteppingParams {
     pub max_cuts: u32,
     /// Distance up to which two bodies count as touching, m. Default 1e-6.
     pub touch: f64,
-    /// Contacts are looked for this much beyond what bodies can travel in a step, m. Default 1e-3, for soft contacts 0.01.
+    /// Contacts are looked for this much beyond what bodies can travel in a step, m. Default 1e-3, for soft contacts 5e-3.
     pub margin: f64,
     /// Contacts found are kept, and their points followed, until their two bodies have moved by this much, m, and by 1e-6 at most where a surface is curved.
     /// 0 finds the contacts of all that moves anew. Default 1e-5, for soft contacts 2e-3.
@@ -67,7 +67,7 @@ impl TimeSteppingParams {
     /// Defaults for soft contacts.
     #[must_use]
     pub fn soft() -> Self {
-        Self { margin: 1e-2, recycle: 2e-3, ..Self::default() }
+        Self { margin: 5e-3, recycle: 2e-3, ..Self::default() }
     }
 
     /// Length of a step, s.

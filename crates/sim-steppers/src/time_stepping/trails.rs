@@ -11,11 +11,13 @@
 //! | path | sum over all steps of the largest distance that a point of the body moved | m |
 //! | reach | largest distance that a point of the body can move in the next step, without contact | m |
 //! | radius | largest distance of a point of the body from its centre of mass | m |
+//! | spin | the same for the cores of balls and capsules, whose turning does not bring surfaces closer | m |
 //!
 //! # Formula
 //!
 //! ```text
 //! path += |Δx| + 2 r |Im(q q₀⁻¹)|,    reach = h (|v| + r |ω| + h |a|)
+//! closing = h |v_a − v_b| + stray_a + stray_b,    stray = h (spin |ω| + h |a|)
 //! ```
 //!
 //! # Cost
@@ -36,7 +38,7 @@
 
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::BodyId;
-use sim_world::{Body, World};
+use sim_world::{Body, Extent, World};
 
 /// One body.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +49,7 @@ pub(super) struct Trail {
     pub(super) path: f64,
     pub(super) reach: f64,
     pub(super) radius: f64,
+    pub(super) spin: f64,
 }
 
 /// By body slot.
@@ -55,6 +58,16 @@ pub(super) struct Trails {
     pub(super) all: Vec<Option<Trail>>,
     /// Path, and path at the end of the next step, m: what is asked most.
     gauges: Vec<[f64; 2]>,
+    steps: Vec<Stride>,
+}
+
+/// How a body moves in the next step, without contact.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stride {
+    /// h v, m.
+    linear: DVec3,
+    /// What turning and forces add at most for a point of its surface, m.
+    stray: f64,
 }
 
 /// Radius times turn, where a half-space that does not turn has an infinite radius.
@@ -72,13 +85,15 @@ impl Trails {
     pub(super) fn follow(&mut self, world: &World, h: f64) -> bool {
         let mut any = false;
         self.all.resize(world.body_slots(), None);
+        self.steps.clear();
+        self.steps.resize(world.body_slots(), Stride::default());
         for (slot, known) in (0..).zip(&mut self.all) {
             let Some((id, body)) = world.body_in_slot(slot) else {
                 *known = None;
                 continue;
             };
             let pose = *body.state().pose();
-            match known.as_mut().filter(|t| t.id == id) {
+            let trail = match known.as_mut().filter(|t| t.id == id) {
                 Some(trail) => {
                     if trail.pose != pose {
                         any = true;
@@ -88,16 +103,17 @@ impl Trails {
                             + swing(trail.radius, turned);
                         trail.pose = pose;
                     }
-                    trail.reach = reach(world, body, trail.radius, h);
+                    trail
                 }
                 None => {
                     any = true;
                     let extents = body.colliders().iter().filter_map(|c| world.collider(*c).ok());
-                    let radius = extents.map(|c| c.extent().radius).fold(0.0, f64::max);
-                    *known =
-                        Some(Trail { id, pose, path: 0.0, reach: reach(world, body, radius, h), radius });
+                    let larger = |[r, s]: [f64; 2], e: &Extent| [r.max(e.radius), s.max(e.spin_radius)];
+                    let [radius, spin] = extents.map(|c| *c.extent()).fold([0.0; 2], |x, e| larger(x, &e));
+                    known.insert(Trail { id, pose, path: 0.0, reach: 0.0, radius, spin })
                 }
-            }
+            };
+            self.steps[slot as usize] = trail.stride(world, body, h);
         }
         self.gauges.clear();
         self.gauges
@@ -109,6 +125,13 @@ impl Trails {
     #[inline]
     pub(super) fn gauge(&self, slot: u32) -> [f64; 2] {
         self.gauges.get(slot as usize).copied().unwrap_or([f64::INFINITY; 2])
+    }
+
+    /// How far the surfaces of two bodies can come closer in the next step, m.
+    #[inline]
+    pub(super) fn closing(&self, bodies: [u32; 2]) -> f64 {
+        let [a, b] = bodies.map(|slot| self.steps.get(slot as usize).copied().unwrap_or_default());
+        (a.linear - b.linear).length() + a.stray + b.stray
     }
 
     fn get(&self, slot: u32) -> Option<&Trail> {
@@ -131,15 +154,18 @@ impl Trails {
     }
 }
 
-fn reach(world: &World, body: &Body, radius: f64, h: f64) -> f64 {
-    if body.is_fixed() {
-        return 0.0;
+impl Trail {
+    /// How the body moves in the next step, which also gives its reach.
+    fn stride(&mut self, world: &World, body: &Body, h: f64) -> Stride {
+        if body.is_fixed() {
+            self.reach = 0.0;
+            return Stride::default();
+        }
+        let velocity = body.velocity();
+        let (turning, pulled) = (velocity.angular.length(), (world.gravity() + body.pull()).length());
+        let [pull, acceleration] =
+            if body.is_free() { [pulled; 2] } else { [0.0, body.piece().unsteady_acceleration()] };
+        self.reach = h * (velocity.linear.length() + swing(self.radius, turning) + h * acceleration);
+        Stride { linear: velocity.linear * h, stray: h * (swing(self.spin, turning) + h * pull) }
     }
-    let velocity = body.velocity();
-    let acceleration = if body.is_free() {
-        (world.gravity() + body.pull()).length()
-    } else {
-        body.piece().unsteady_acceleration()
-    };
-    h * (velocity.linear.length() + swing(radius, velocity.angular.length()) + h * acceleration)
 }

@@ -1,6 +1,7 @@
 //! Pairs of colliders whose boxes overlap, and what was found of them last.
 
 use super::{
+    detect::Placed,
     notice::NONE,
     params::TimeSteppingParams,
     trails::{Trails, swing},
@@ -62,6 +63,8 @@ struct Gauge {
 
 /// Nothing holds.
 const NEVER: Gauge = Gauge { path: f64::NEG_INFINITY, far: f64::NEG_INFINITY };
+/// Nothing was found, because nobody looked yet.
+const UNSEEN: Gauge = Gauge { path: f64::INFINITY, far: f64::NEG_INFINITY };
 
 /// What a look at a pair found, and how long it holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,18 +95,6 @@ impl Default for Found {
             axis: DVec3::ZERO,
         }
     }
-}
-
-/// How far the surfaces of two bodies can come closer in `h` seconds, m.
-fn closing(world: &World, bodies: [&Body; 2], colliders: [&Collider; 2], h: f64) -> f64 {
-    let [va, vb] = bodies.map(Body::velocity);
-    let turning = |k: usize| {
-        let rate = bodies[k].velocity().angular.length();
-        if rate > 0.0 { rate * colliders[k].extent().spin_radius } else { 0.0 }
-    };
-    let pull = |b: &Body| if b.is_free() { (world.gravity() + b.pull()).length() } else { 0.0 };
-    let speed = (va.linear - vb.linear).length() + turning(0) + turning(1);
-    h * (speed + h * (pull(bodies[0]) + pull(bodies[1])))
 }
 
 /// Contacts of other surfaces are looked for again after this much, m: a point that rolls along with its body is soon not the nearest one, and pushes
@@ -203,7 +194,7 @@ impl Watched {
             key,
             bodies,
             span: [0; 2],
-            gauge: NEVER,
+            gauge: if sensor.is_some() { NEVER } else { UNSEEN },
             distance: f64::INFINITY,
             record: NONE,
             sensor,
@@ -224,7 +215,7 @@ impl Watched {
     pub(super) fn set_gauge(&mut self, margin: f64) {
         let found = &self.rest.found;
         self.gauge = if found.mark.is_nan() {
-            NEVER
+            if self.sensor.is_none() && found.manifolds.is_empty() { UNSEEN } else { NEVER }
         } else if self.sensor.is_some() {
             Gauge { path: found.mark, far: f64::INFINITY }
         } else {
@@ -270,7 +261,7 @@ impl Watched {
         &mut self,
         world: &World,
         narrow: &dyn NarrowPhase,
-        trails: &Trails,
+        (placed, trails): (&[Option<Placed>], &Trails),
         horizon: &Horizon,
     ) {
         self.fresh = false;
@@ -280,18 +271,36 @@ impl Watched {
         if path <= self.gauge.path && far_a + far_b <= self.gauge.far {
             return;
         }
-        self.look_again(world, narrow, path, horizon);
+        let needed = horizon.margin + trails.closing(self.bodies);
+        // The usual case of what flies along with its neighbours: nothing was found, and even their boxes stay apart.
+        if self.gauge.path == f64::INFINITY && self.boxes_apart(placed, path, horizon.margin) > needed {
+            return;
+        }
+        self.look_again(world, narrow, [path, needed], horizon);
         self.set_gauge(horizon.margin);
     }
 
-    fn look_again(&mut self, world: &World, narrow: &dyn NarrowPhase, path: f64, horizon: &Horizon) {
+    /// A lower bound of the distance, from where the boxes of both were placed and how far their bodies have come since, m.
+    fn boxes_apart(&self, placed: &[Option<Placed>], path: f64, margin: f64) -> f64 {
+        let of = |slot: u32| placed.get(slot as usize).and_then(Option::as_ref);
+        let (Some(a), Some(b)) = (of(self.key.a.0), of(self.key.b.0)) else { return f64::NEG_INFINITY };
+        let gap = (b.aabb.min - a.aabb.max).max(a.aabb.min - b.aabb.max).max_element();
+        gap + (a.until + b.until + 2.0 * margin - path)
+    }
+
+    fn look_again(
+        &mut self,
+        world: &World,
+        narrow: &dyn NarrowPhase,
+        [path, needed]: [f64; 2],
+        horizon: &Horizon,
+    ) {
         let Some((colliders, bodies)) = self.sides(world) else {
             self.rest.found = Found::default();
             return;
         };
         let (rest, is_sensor) = (&mut *self.rest, self.sensor.is_some());
         let found = &mut rest.found;
-        let needed = horizon.margin + closing(world, bodies, colliders, horizon.h);
         let holds = |moved: f64| {
             let held = found.manifolds.is_empty() || moved <= found.keep;
             held && !is_sensor && needed + moved <= found.reach

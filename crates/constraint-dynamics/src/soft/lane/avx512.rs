@@ -123,7 +123,8 @@ impl Lane for Eight {
     #[inline(always)]
     fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8] {
         // SAFETY: a slot has eight numbers.
-        let rows = std::array::from_fn(|k| unsafe { _mm512_loadu_pd(row(k).as_ptr()) });
+        let load = |k: usize| unsafe { _mm512_loadu_pd(row(k).as_ptr()) };
+        let rows = [load(0), load(1), load(2), load(3), load(4), load(5), load(6), load(7)];
         transposed(rows).map(Self)
     }
 
