@@ -161,8 +161,8 @@ fn threads_do_not_change_a_bit() {
 fn pit() -> World {
     let mut random = SplitMix64(9);
     let mut world = earth(0.5, 0.2);
-    for k in 0..1000 {
-        let at = DVec3::new(f64::from(k % 10), f64::from(k / 10 % 10), 0.5 + f64::from(k / 100)) * 0.4;
+    for k in 0..4000 {
+        let at = DVec3::new(f64::from(k % 20), f64::from(k / 20 % 20), 0.5 + f64::from(k / 400)) * 0.4;
         let body = if k % 5 == 0 { brick(0.18, 0.19, 0.2, 0.5) } else { ball(0.2, 0.5, 0.1) };
         world.add(body.at(at + random.vec3(1e-3)).moving(random.vec3(0.2))).unwrap();
     }
@@ -172,9 +172,9 @@ fn pit() -> World {
 #[test]
 fn domains_on_threads_have_the_bits_of_one_thread() {
     let (mut one, mut two) = (pit(), pit());
-    let report = soft(|_| {}).advance(&mut one, 0.2).unwrap();
-    soft_on(Two, |_| {}).advance(&mut two, 0.2).unwrap();
-    assert!(report.solver.largest > 2 * 1024, "{report:?}");
+    let report = soft(|_| {}).advance(&mut one, 0.1).unwrap();
+    soft_on(Two, |_| {}).advance(&mut two, 0.1).unwrap();
+    assert!(report.solver.largest > 2 * 4096, "{report:?}");
     for ((_, x), (_, y)) in one.bodies().zip(two.bodies()) {
         assert_eq!(x.state(), y.state());
     }
