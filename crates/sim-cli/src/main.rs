@@ -8,7 +8,7 @@ use sim_cli::commands::{
     source::{Choices, duration},
     view::{self, open_recording as open},
 };
-use sim_cli::{CliError, can_write, gltf, page, still, write_file};
+use sim_cli::{CliError, can_write_all, gltf, page, still, write_file};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -120,8 +120,14 @@ fn run(command: &Command) -> Result<(), CliError> {
         Command::Check { scene } => print(&check::check(scene)?),
         Command::List => print(&check::list()?),
         Command::Compare { scene, choices } => print(&compare::compare(scene, choices)?),
-        Command::Page { recording, html } => write_file(html, page::page(&open(recording)?)?.as_bytes()),
-        Command::Gltf { recording, out } => write_file(out, &gltf::gltf(&mut open(recording)?)?),
+        Command::Page { recording, html } => {
+            can_write_all([html.as_path()], &[recording])?;
+            write_file(html, page::page(&open(recording)?)?.as_bytes())
+        }
+        Command::Gltf { recording, out } => {
+            can_write_all([out.as_path()], &[recording])?;
+            write_file(out, &gltf::gltf(&mut open(recording)?)?)
+        }
         Command::View(args) => view::view(args, &mut print),
         Command::Still { scene, at, png, size, dark, zoom, poses } => {
             let (width, height) = *size;
@@ -135,7 +141,7 @@ fn run(command: &Command) -> Result<(), CliError> {
                 poses: *poses,
                 ..base
             };
-            can_write(png)?;
+            can_write_all([png.as_path()], &[scene])?;
             let mut recording = scenes::recording_of(scene, Some(*at))?;
             write_file(png, &still::still(&mut recording, &params)?)
         }
@@ -143,7 +149,7 @@ fn run(command: &Command) -> Result<(), CliError> {
             let (width, height) = *size;
             let base = still::StillParams::default();
             let params = still::StillParams { width, height, dark: *dark, zoom: *zoom, ..base };
-            can_write(png)?;
+            can_write_all([png.as_path()], &[scene])?;
             let mut recording = scenes::recording_of(scene, *until)?;
             write_file(png, &still::movie(&mut recording, &params, *fps)?)
         }
