@@ -440,7 +440,7 @@ fn bodies_of_the_bounce_world_stay_in_their_room_and_visit_all_of_it() {
     assert_eq!(ends[2].len(), ends[0].len() + 8);
 }
 
-// 26 % of real time on one core of 2.6 GHz; table in `scenes/README.md`.
+// 26 % to 36 % of real time on one core of two servers; table in `scenes/README.md`.
 // proves: FON-108
 #[test]
 fn soak_a_hundred_and_fifty_dominoes_all_fall() {
