@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use sim_cli::commands::{
-    check, compare, run as scenes,
+    check, compare, merge, run as scenes,
     source::{Choices, duration},
     view::{self, open_recording as open},
 };
@@ -56,6 +56,8 @@ enum Command {
         /// Where the model goes
         out: PathBuf,
     },
+    /// Put two or more runs into one recording, side by side
+    Merge(merge::MergeArgs),
     /// Draw one moment of a scene or a recording
     Still {
         /// A scene file, the name of a built-in scene, or a recording
@@ -128,6 +130,7 @@ fn run(command: &Command) -> Result<(), CliError> {
             can_write_all([out.as_path()], &[recording])?;
             write_file(out, &gltf::gltf(&mut open(recording)?)?)
         }
+        Command::Merge(args) => print(&merge::merge(args)?),
         Command::View(args) => view::view(args, &mut print),
         Command::Still { scene, at, png, size, dark, zoom, poses } => {
             let (width, height) = *size;

@@ -393,3 +393,37 @@ fn a_frozen_scene_is_perfectly_stable_and_the_trace_has_every_frame() {
         })
     );
 }
+
+// proves-part: FON-88, CLI-82
+#[test]
+fn two_runs_are_merged_side_by_side_or_on_top_of_each_other() {
+    let dir = folder("merge");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    fs::write(dir.join("soft.ron"), BALL.replace("0.8", "0.1")).unwrap();
+    let (one, other, both) = (path("one.tumble"), path("soft.ron"), path("both.tumble"));
+    assert!(sim(&["run", &path("ball.ron"), "--record", &one]).status.success());
+    // A recording and a scene.
+    let apart = |shift: &[&str]| {
+        let mut arguments = vec!["merge", &one, &other, "--record", &both];
+        arguments.extend(shift);
+        let done = sim(&arguments);
+        assert!(done.status.success(), "{}", err(&done));
+        let mut recording = scene::Recording::open(&both).unwrap();
+        let names: Vec<&str> = recording.bodies().iter().map(|b| b.name.as_str()).collect();
+        assert_eq!(names, ["one: floor", "one: ball", "soft: floor", "soft: ball"]);
+        assert_eq!(recording.len(), 61);
+        let end = recording.frame(60).unwrap();
+        [1, 3].map(|k| end.bodies[k].unwrap().pose.translation)
+    };
+    let [ball, soft] = apart(&[]);
+    assert!(soft.x - ball.x > 0.2, "they do not overlap: {ball} and {soft}");
+    assert!(ball.z > soft.z + 0.1, "the first one bounces higher: {ball} and {soft}");
+    let [ball, soft] = apart(&["--shift", "0,-2,0"]);
+    assert!((soft.y - ball.y + 2.0).abs() < 2e-4 && (soft.x - ball.x).abs() < 2e-4, "{ball} and {soft}");
+    let alone = sim(&["merge", &one, "--record", &both]);
+    assert_eq!(alone.status.code(), Some(2));
+    let over = sim(&["merge", &one, &other, "--record", &one]);
+    assert_eq!(over.status.code(), Some(2));
+    assert!(err(&over).contains("it is what is read"), "{}", err(&over));
+}
