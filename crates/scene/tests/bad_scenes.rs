@@ -102,6 +102,14 @@ fn settings_that_cannot_be_are_named_with_their_path() {
         ),
         ("(stepper: (sleep: -1))", "bad.ron: stepper.sleep: must be positive, got -1"),
         ("(run: (until: -1))", "bad.ron: run.until: must not be negative, got -1"),
+        ("(run: (until: 1e300))", "bad.ron: run.until: must be at most 1e9 s, got 1e300"),
+        ("(record: (rate: 1e7))", "bad.ron: record.rate: must be at most 1000000 Hz, got 1e7"),
+        ("(stepper: (step: 1e-300))", "bad.ron: stepper.step: must be at least 1e-6 s, got 1e-300"),
+        ("(stepper: (window: 1e-7))", "bad.ron: stepper.window: must be at least 1e-6 s, got 1e-7"),
+        (
+            "(controllers: [(name: \"gravity\", period: 1e-9, params: {\"value\": vector((0, 0, 1))})])",
+            "bad.ron: controllers[0].period: must be at least 1e-6 s, got 1e-9",
+        ),
         ("(record: (rate: 0))", "bad.ron: record.rate: must be positive, got 0"),
         (
             "(materials: {\"steel\": (density: -1)})",
@@ -189,6 +197,12 @@ fn files_that_are_missing_huge_or_in_a_ring_are_named() {
     assert_eq!(
         wrong(&scene("(include: [\"dir/b.ron\"])")),
         "dir/b.ron: include[0]: `a.ron`: included by itself: a.ron -> dir/b.ron -> a.ron"
+    );
+    // The first name may have a dot in front.
+    let dotted = files(&[("./a.ron", "(include: [\"a.ron\"])")]);
+    assert_eq!(
+        open(&dotted, "./a.ron").unwrap_err().to_string(),
+        "./a.ron: include[0]: `a.ron`: included by itself: ./a.ron -> a.ron"
     );
     assert_eq!(
         wrong(&scene("(bodies: [(shape: mesh(file: \"cap.obj\"))])")),

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 use scene::recording::{
-    BodyInfo, BodyKind, BodyState, Collider, Contact, Frame, Header, Recorder, Recording, ShapeInfo, Steps,
-    Sums,
+    BodyInfo, BodyKind, BodyState, Collider, Contact, Frame, Header, MergePart, Recorder, Recording,
+    ShapeInfo, Steps, Sums, merge,
 };
 use sim_math::glam::{DQuat, DVec3};
 use sim_math::testkit::{SplitMix64, soak};
@@ -343,4 +343,72 @@ fn a_crowd_in_motion_is_small() {
     println!("bytes for each body and frame: {flying:.2} flying, {jostling:.2} hit five times a second");
     assert!(flying < 3.5, "{flying}");
     assert!(jostling < 6.0, "{jostling}");
+}
+
+// proves-part: FON-88
+#[test]
+fn two_recordings_become_one_side_by_side() {
+    let ((one, ours), (two, theirs)) = (random_recording(5, 70, 5), random_recording(6, 40, 3));
+    let (mut a, mut b) = (Recording::from_bytes(one).unwrap(), Recording::from_bytes(two).unwrap());
+    let shift = DVec3::new(3.0, -1.0, 0.5);
+    let bytes = merge(&mut [
+        MergePart { recording: &mut a, label: "a".to_owned(), shift: DVec3::ZERO },
+        MergePart { recording: &mut b, label: "b".to_owned(), shift },
+    ])
+    .unwrap();
+    let mut both = Recording::from_bytes(bytes).unwrap();
+    let names: Vec<&str> = both.bodies().iter().map(|body| body.name.as_str()).collect();
+    let expected: Vec<String> =
+        (0..5).map(|k| format!("a: body {k}")).chain((0..3).map(|k| format!("b: body {k}"))).collect();
+    assert_eq!(names, expected);
+    assert_eq!((both.shapes().len(), both.marks().len()), (2, 4));
+    // Every moment of both is there, once.
+    let mut times: Vec<f64> = ours.iter().chain(&theirs).map(|f| f.time).collect();
+    times.sort_by(f64::total_cmp);
+    times.dedup_by(|x, y| (*x - *y).abs() <= 1e-9);
+    assert_eq!(both.times(), times);
+    let step = both.header().steps.position;
+    let mut contacts = 0;
+    for k in 0..both.len() {
+        let frame = both.frame(k).unwrap().clone();
+        contacts += frame.contacts.len();
+        let then = |frames: &[Frame]| frames.partition_point(|f| f.time <= frame.time + 1e-9).checked_sub(1);
+        let (i, j) = (then(&ours), then(&theirs));
+        let mut sums = 0.0;
+        for (part, index, first, offset) in [(&mut a, i, 0, DVec3::ZERO), (&mut b, j, 5, shift)] {
+            let Some(index) = index else { continue };
+            sums += part.sums()[index].kinetic;
+            let read = part.frame(index).unwrap();
+            for (n, state) in read.bodies.iter().enumerate() {
+                let here = frame.bodies[first + n];
+                assert_eq!(here.is_some(), state.is_some(), "frame {k}, body {n}");
+                if let (Some(here), Some(state)) = (here, state) {
+                    let place = state.pose.translation + offset;
+                    assert_near(here.pose.translation, place, step, "position");
+                }
+            }
+        }
+        assert_eq!(frame.sums.kinetic.to_bits(), f64::to_bits(sums), "frame {k}");
+    }
+    // Each impulse once, although frames of one are shown again for times of the other.
+    let all: usize = ours.iter().chain(&theirs).map(|f| f.contacts.len()).sum();
+    assert_eq!(contacts, all);
+}
+
+fn part(recording: &mut Recording, shift: DVec3) -> MergePart<'_> {
+    MergePart { recording, label: String::new(), shift }
+}
+
+#[test]
+fn recordings_that_do_not_fit_are_refused() {
+    let (bytes, _) = random_recording(7, 3, 1);
+    let mut a = Recording::from_bytes(bytes.clone()).unwrap();
+    let sideways = Header { up: DVec3::Y, ..header() };
+    let mut b =
+        Recording::from_bytes(Recorder::new(Vec::new(), sideways).unwrap().finish().unwrap()).unwrap();
+    let error = merge(&mut [part(&mut a, DVec3::ZERO), part(&mut b, DVec3::ZERO)]).unwrap_err().to_string();
+    assert!(error.starts_with("parts[1].up: must be"), "{error}");
+    let error = merge(&mut [part(&mut a, DVec3::NAN)]).unwrap_err().to_string();
+    assert!(error.starts_with("parts[0].shift: must be finite"), "{error}");
+    assert_eq!(merge(&mut []).unwrap_err().to_string(), "merge: no recording is given");
 }

@@ -16,8 +16,10 @@ mod error;
 pub mod gltf;
 mod look;
 mod mesh;
+mod output;
 pub mod page;
 pub mod server;
 pub mod still;
 
-pub use error::{CliError, can_write, write_file};
+pub use error::CliError;
+pub use output::{can_write, can_write_all, write_file, write_files};

@@ -4,11 +4,11 @@
 
 use clap::{Parser, Subcommand};
 use sim_cli::commands::{
-    check, compare, run as scenes,
+    check, compare, merge, run as scenes,
     source::{Choices, duration},
     view::{self, open_recording as open},
 };
-use sim_cli::{CliError, can_write, gltf, page, still, write_file};
+use sim_cli::{CliError, can_write_all, gltf, page, still, write_file};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -56,6 +56,8 @@ enum Command {
         /// Where the model goes
         out: PathBuf,
     },
+    /// Put two or more runs into one recording, side by side
+    Merge(merge::MergeArgs),
     /// Draw one moment of a scene or a recording
     Still {
         /// A scene file, the name of a built-in scene, or a recording
@@ -120,8 +122,15 @@ fn run(command: &Command) -> Result<(), CliError> {
         Command::Check { scene } => print(&check::check(scene)?),
         Command::List => print(&check::list()?),
         Command::Compare { scene, choices } => print(&compare::compare(scene, choices)?),
-        Command::Page { recording, html } => write_file(html, page::page(&open(recording)?)?.as_bytes()),
-        Command::Gltf { recording, out } => write_file(out, &gltf::gltf(&mut open(recording)?)?),
+        Command::Page { recording, html } => {
+            can_write_all([html.as_path()], &[recording])?;
+            write_file(html, page::page(&open(recording)?)?.as_bytes())
+        }
+        Command::Gltf { recording, out } => {
+            can_write_all([out.as_path()], &[recording])?;
+            write_file(out, &gltf::gltf(&mut open(recording)?)?)
+        }
+        Command::Merge(args) => print(&merge::merge(args)?),
         Command::View(args) => view::view(args, &mut print),
         Command::Still { scene, at, png, size, dark, zoom, poses } => {
             let (width, height) = *size;
@@ -135,7 +144,7 @@ fn run(command: &Command) -> Result<(), CliError> {
                 poses: *poses,
                 ..base
             };
-            can_write(png)?;
+            can_write_all([png.as_path()], &[scene])?;
             let mut recording = scenes::recording_of(scene, Some(*at))?;
             write_file(png, &still::still(&mut recording, &params)?)
         }
@@ -143,7 +152,7 @@ fn run(command: &Command) -> Result<(), CliError> {
             let (width, height) = *size;
             let base = still::StillParams::default();
             let params = still::StillParams { width, height, dark: *dark, zoom: *zoom, ..base };
-            can_write(png)?;
+            can_write_all([png.as_path()], &[scene])?;
             let mut recording = scenes::recording_of(scene, *until)?;
             write_file(png, &still::movie(&mut recording, &params, *fps)?)
         }

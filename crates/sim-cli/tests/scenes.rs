@@ -76,6 +76,12 @@ fn bad_input_is_code_2_with_one_line_and_nothing_is_written() {
         ("stepper.ron", "(stepper: (kind: \"magic\"))", "stepper.kind: unknown stepper `magic`"),
         ("ring.ron", "(include: [\"ring.ron\"])", "included by itself"),
         (
+            "field.ron",
+            "(bodies: [(shape: sphere(radus: 1))])",
+            "1:26: bodies[0].shape: unknown field `radus`, did you mean `radius`?",
+        ),
+        ("endless.ron", "(run: (until: 1e300))", "run.until: must be at most 1e9 s, got 1e300"),
+        (
             "overlap.ron",
             "(bodies: [(kind: fixed, shape: half_space()), (shape: sphere(radius: 1))])",
             "bodies[0] (`bodies[0]`) and bodies[1] (`bodies[1]`) overlap by 1.000e0 m",
@@ -157,12 +163,85 @@ fn a_batch_is_the_same_for_any_number_of_jobs() {
     let wrong =
         sim(&["run", scene.to_str().unwrap(), "--repeat", "2", "--vary", "bodies.bal.position.z=0..1"]);
     assert_eq!(wrong.status.code(), Some(2));
+    assert!(err(&wrong).contains("there is no `bal`, did you mean `ball`?"), "{}", err(&wrong));
+    let misspelt =
+        sim(&["run", scene.to_str().unwrap(), "--repeat", "2", "--vary", "bodies.ball.positon.z=0..1"]);
+    assert_eq!(misspelt.status.code(), Some(2));
+    let text = "--vary bodies.ball.positon.z: unknown field `positon`, did you mean `position`?";
+    assert!(err(&misspelt).contains(text), "{}", err(&misspelt));
     let nobody = sim(&["run", scene.to_str().unwrap(), "--repeat", "2", "--jobs", "0"]);
     assert_eq!(nobody.status.code(), Some(2));
-    assert!(err(&nobody).contains("--jobs: must be at least 1, got 0"), "{}", err(&nobody));
+    assert!(err(&nobody).contains("--jobs: must be from 1 to 1024, got 0"), "{}", err(&nobody));
     let backwards = sim(&["run", scene.to_str().unwrap(), "--until", "-1s"]);
     assert_eq!(backwards.status.code(), Some(2));
     assert!(err(&backwards).contains("must be a time in seconds"), "{}", err(&backwards));
+}
+
+#[test]
+fn a_batch_ends_at_its_first_failure_and_names_it_for_any_number_of_jobs() {
+    let dir = folder("failing");
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    let (scene, table) = (dir.join("ball.ron"), dir.join("out.csv"));
+    for jobs in ["1", "4"] {
+        // The radius falls through zero at run 50 of 100 001.
+        let done = sim(&[
+            "run",
+            scene.to_str().unwrap(),
+            "--repeat",
+            "100001",
+            "--jobs",
+            jobs,
+            "--vary",
+            "bodies.ball.shape.radius=0.1..-199.9",
+            "--csv",
+            table.to_str().unwrap(),
+        ]);
+        assert_eq!(done.status.code(), Some(2));
+        assert!(err(&done).contains("bodies[1].shape.radius: must be positive, got"), "{}", err(&done));
+        assert!(err(&done).contains("(run 50)"), "{}", err(&done));
+        assert!(!table.exists());
+    }
+}
+
+#[test]
+fn nothing_that_is_read_is_written_over_and_two_outputs_are_two_files() {
+    let dir = folder("apart");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    fs::write(dir.join("outer.ron"), "(include: [\"ball.ron\"])").unwrap();
+    assert!(sim(&["run", &path("ball.ron"), "--record", &path("ball.tumble")]).status.success());
+    let film = fs::read(dir.join("ball.tumble")).unwrap();
+    let same = path("same");
+    let dotted = dir.join(".").join("same").to_str().unwrap().to_owned();
+    for (arguments, message) in [
+        (vec!["run", &path("ball.ron"), "--csv", &path("ball.ron")], "it is what is read"),
+        (vec!["run", &path("outer.ron"), "--csv", &path("ball.ron")], "it is what is read"),
+        (vec!["run", &path("ball.ron"), "--csv", &same, "--trace", &dotted], "it is given for two outputs"),
+        (vec!["page", &path("ball.tumble"), "--html", &path("ball.tumble")], "it is what is read"),
+        (vec!["gltf", &path("ball.tumble"), &path("ball.tumble")], "it is what is read"),
+        (vec!["still", &path("ball.ron"), "--png", &path("ball.ron")], "it is what is read"),
+        (vec!["run", &path("ball.tumble")], "is a recording, not a scene"),
+    ] {
+        let done = sim(&arguments);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {}", out(&done));
+        assert!(err(&done).contains(message), "{arguments:?}: {}", err(&done));
+    }
+    assert_eq!(fs::read_to_string(dir.join("ball.ron")).unwrap(), BALL);
+    assert_eq!(fs::read(dir.join("ball.tumble")).unwrap(), film);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 3);
+}
+
+#[test]
+fn if_one_file_cannot_be_written_none_is() {
+    let dir = folder("staged");
+    let (good, lost) = (dir.join("good"), dir.join("lost"));
+    // The place beside the second file is taken by a folder.
+    fs::create_dir(dir.join("lost.part")).unwrap();
+    let failed = sim_cli::write_files(&[(&good, b"1"), (&lost, b"2")]).unwrap_err();
+    assert!(failed.to_string().contains("lost") && failed.exit_code() == 2, "{failed}");
+    assert!(!good.exists() && !dir.join("good.part").exists());
+    sim_cli::write_files(&[(&good, b"1")]).unwrap();
+    assert_eq!(fs::read(&good).unwrap(), b"1");
 }
 
 #[test]
@@ -309,6 +388,42 @@ fn a_frozen_scene_is_perfectly_stable_and_the_trace_has_every_frame() {
     let table = fs::read_to_string(&trace).unwrap();
     assert_eq!(table.lines().count(), 61);
     assert!(
-        table.lines().skip(1).all(|l| l.split(',').all(|cell| cell.parse::<f64>().is_ok_and(|x| x >= 0.0)))
+        table.lines().skip(1).all(|l| {
+            l.split(',').all(|cell| cell.parse::<f64>().is_ok_and(|x| x >= 0.0 && x.is_finite()))
+        })
     );
+}
+
+// proves-part: FON-88, CLI-82
+#[test]
+fn two_runs_are_merged_side_by_side_or_on_top_of_each_other() {
+    let dir = folder("merge");
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    fs::write(dir.join("soft.ron"), BALL.replace("0.8", "0.1")).unwrap();
+    let (one, other, both) = (path("one.tumble"), path("soft.ron"), path("both.tumble"));
+    assert!(sim(&["run", &path("ball.ron"), "--record", &one]).status.success());
+    // A recording and a scene.
+    let apart = |shift: &[&str]| {
+        let mut arguments = vec!["merge", &one, &other, "--record", &both];
+        arguments.extend(shift);
+        let done = sim(&arguments);
+        assert!(done.status.success(), "{}", err(&done));
+        let mut recording = scene::Recording::open(&both).unwrap();
+        let names: Vec<&str> = recording.bodies().iter().map(|b| b.name.as_str()).collect();
+        assert_eq!(names, ["one: floor", "one: ball", "soft: floor", "soft: ball"]);
+        assert_eq!(recording.len(), 61);
+        let end = recording.frame(60).unwrap();
+        [1, 3].map(|k| end.bodies[k].unwrap().pose.translation)
+    };
+    let [ball, soft] = apart(&[]);
+    assert!(soft.x - ball.x > 0.2, "they do not overlap: {ball} and {soft}");
+    assert!(ball.z > soft.z + 0.1, "the first one bounces higher: {ball} and {soft}");
+    let [ball, soft] = apart(&["--shift", "0,-2,0"]);
+    assert!((soft.y - ball.y + 2.0).abs() < 2e-4 && (soft.x - ball.x).abs() < 2e-4, "{ball} and {soft}");
+    let alone = sim(&["merge", &one, "--record", &both]);
+    assert_eq!(alone.status.code(), Some(2));
+    let over = sim(&["merge", &one, &other, "--record", &one]);
+    assert_eq!(over.status.code(), Some(2));
+    assert!(err(&over).contains("it is what is read"), "{}", err(&over));
 }

@@ -82,6 +82,7 @@ impl View {
 }
 
 // proves: FON-49
+// proves-part: FON-88
 #[test]
 fn the_page_and_the_growing_recording_come_from_this_machine() {
     // How many answers come before the end depends on how fast the machine is: a longer run, until one is seen growing.

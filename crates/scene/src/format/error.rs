@@ -40,6 +40,15 @@ impl fmt::Display for SceneError {
     }
 }
 
+/// Shortest time between two acts, steps or windows, s.
+pub(crate) const SHORTEST: f64 = 1e-6;
+
+/// A number for a message: not three hundred digits.
+pub(crate) fn short(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-5..1e7).contains(&value.abs());
+    if plain { format!("{value}") } else { format!("{value:e}") }
+}
+
 /// A place in a scene while it is walked: file and path.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -88,7 +97,31 @@ impl Place {
         if value > 0.0 {
             Ok(value)
         } else {
-            Err(self.field(name).error(format_args!("must be positive, got {value}")))
+            Err(self.field(name).error(format_args!("must be positive, got {}", short(value))))
+        }
+    }
+
+    /// A time between two acts: positive, and long enough that a clock of many years still moves on.
+    pub(crate) fn period(&self, name: &str, value: f64) -> Result<f64, SceneError> {
+        self.positive(name, value)?;
+        if value >= SHORTEST {
+            Ok(value)
+        } else {
+            Err(self.field(name).error(format_args!(
+                "must be at least {} s, got {}",
+                short(SHORTEST),
+                short(value)
+            )))
+        }
+    }
+
+    /// A number that must be finite and at most `limit`, for people.
+    pub(crate) fn at_most(&self, name: &str, value: f64, limit: f64, unit: &str) -> Result<f64, SceneError> {
+        if value <= limit {
+            Ok(value)
+        } else {
+            let (limit, value) = (short(limit), short(value));
+            Err(self.field(name).error(format_args!("must be at most {limit} {unit}, got {value}")))
         }
     }
 
@@ -98,7 +131,7 @@ impl Place {
         if value >= 0.0 {
             Ok(value)
         } else {
-            Err(self.field(name).error(format_args!("must not be negative, got {value}")))
+            Err(self.field(name).error(format_args!("must not be negative, got {}", short(value))))
         }
     }
 

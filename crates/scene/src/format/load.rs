@@ -199,7 +199,8 @@ impl Reader<'_> {
             Some(place) => place.error(format_args!("`{name}`: {problem}")),
             None => SceneError::file(name, problem),
         };
-        if self.open.iter().any(|open| open == name) {
+        // The first name is as the user gave it, perhaps with a dot in front.
+        if self.open.iter().any(|open| open == name || beside("", open) == name) {
             let mut ring = self.open.clone();
             ring.push(name.to_owned());
             return Err(blame(format!("included by itself: {}", ring.join(" -> "))));

@@ -205,11 +205,7 @@ impl Registry {
         let start = place.natural("start", spec.start)?;
         let left = match spec.period {
             Some(period) => {
-                place.positive("period", period)?;
-                if period < 1e-6 {
-                    let problem = format!("must be at least 1e-6 s, got {period}");
-                    return Err(place.field("period").error(problem));
-                }
+                place.period("period", period)?;
                 spec.times.map_or(u64::MAX, u64::from)
             }
             None => u64::from(spec.times.unwrap_or(1).min(1)),

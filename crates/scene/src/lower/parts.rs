@@ -101,7 +101,7 @@ impl Choice {
             params.micro = None;
         }
         if let Some(window) = spec.window {
-            params.window = at.positive("window", window)?;
+            params.window = at.period("window", window)?;
         }
         if let Some(contacts) = spec.contacts {
             params.contact_handling = match contacts {
@@ -126,7 +126,7 @@ impl Choice {
             time.sleep = Some(timed);
         }
         if let Some(step) = spec.step {
-            time.dt = at.positive("step", step)?;
+            time.dt = at.period("step", step)?;
         }
         let name = |known: &'static [&'static str], what: &str, given: &Option<String>, place: Place| {
             given.as_deref().map_or(Ok(known[0]), |given| {

@@ -12,11 +12,13 @@
 //! | `motion` | prediction and residuals of one body |
 //! | `chunk` | frames to bytes and back |
 //! | `recorder`, `reader` | the streaming writer and the reader |
+//! | `merge` | several recordings in one |
 
 mod bytes;
 mod chunk;
 mod error;
 mod frame;
+mod merge;
 mod model;
 mod motion;
 mod reader;
@@ -24,6 +26,7 @@ mod recorder;
 
 pub use error::RecordingError;
 pub use frame::{BodyState, Contact, Frame, Sums};
+pub use merge::{MergePart, merge};
 pub use model::{BodyInfo, BodyKind, Collider, Header, Mark, ShapeInfo, Steps};
 pub use reader::Recording;
 pub use recorder::Recorder;

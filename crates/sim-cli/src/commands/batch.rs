@@ -5,20 +5,30 @@
 use super::{
     run::{Outcome, RunArgs, Wanted, progress, simulate},
     source::Source,
+    table::cell,
 };
 use crate::{CliError, write_file};
-use scene::{SceneError, format::model::Scene};
+use scene::{
+    SceneError,
+    format::{
+        model::Scene,
+        nearest,
+        text::{Syntax, parse},
+    },
+};
 use serde_json::Value;
 use std::{
     fmt::Write as _,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
 /// Most runs of one batch.
 const MAX_RUNS: u32 = 1_000_000;
+/// Most runs at the same time.
+const MAX_JOBS: usize = 1024;
 
 /// A number of the scene that changes evenly from the first run to the last.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,42 +77,51 @@ pub fn set(scene: &Scene, key: &str, value: f64) -> Result<Scene, CliError> {
     let mut at = &mut tree;
     for (k, step) in way.iter().enumerate() {
         let next = steps[k + 1];
-        at = descend(at, step, next).ok_or_else(|| bad(format!("there is no `{step}`")))?;
+        at = descend(at, step, next).map_err(bad)?;
     }
-    let slot = descend(at, last, "").ok_or_else(|| bad(format!("there is no `{last}`")))?;
+    let slot = descend(at, last, "").map_err(bad)?;
     *slot =
         if slot.is_u64() && value >= 0.0 { Value::from(value.round() as u64) } else { Value::from(value) };
-    serde_json::from_value(tree).map_err(|e| bad(e.to_string()))
+    // Through text, for its messages: they know the nearest name.
+    parse(&tree.to_string(), Syntax::Json, "").map_err(|e| bad(e.problem))
 }
 
 /// One step into a tree: a field, an item by number, a body by name, a component by x, y or z. Fields that were left out
-/// are made.
-fn descend<'v>(at: &'v mut Value, step: &str, next: &str) -> Option<&'v mut Value> {
+/// are made; what is in no list is an error with the nearest name.
+fn descend<'v>(at: &'v mut Value, step: &str, next: &str) -> Result<&'v mut Value, String> {
     // A variant of an enum stands between a field and its numbers: pass through.
     let is_variant = |map: &serde_json::Map<String, Value>| map.len() == 1 && !map.contains_key(step);
     let passes = matches!(&*at, Value::Object(map) if is_variant(map)
         && matches!(map.values().next(), Some(Value::Object(inner)) if inner.contains_key(step)));
+    let nowhere = || format!("there is no `{step}`");
     if passes {
-        return at.as_object_mut()?.values_mut().next()?.get_mut(step);
+        let inner = at.as_object_mut().and_then(|map| map.values_mut().next());
+        return inner.and_then(|inner| inner.get_mut(step)).ok_or_else(nowhere);
     }
     match at {
         Value::Object(map) => {
             let component = matches!(next, "x" | "y" | "z");
             let empty = || if component { serde_json::json!([0.0, 0.0, 0.0]) } else { Value::Null };
-            Some(map.entry(step.to_owned()).or_insert_with(empty))
+            Ok(map.entry(step.to_owned()).or_insert_with(empty))
         }
         Value::Array(list) => {
+            let name = |v: &'_ Value| v.get("name").and_then(Value::as_str).map(str::to_owned);
             let index = match step {
                 "x" => Some(0),
                 "y" => Some(1),
                 "z" => Some(2),
                 _ => step.parse().ok(),
             };
-            let by_name = || list.iter().position(|v| v.get("name").and_then(Value::as_str) == Some(step));
-            let index = index.or_else(by_name)?;
-            list.get_mut(index)
+            let index = index.or_else(|| list.iter().position(|v| name(v).as_deref() == Some(step)));
+            let names: Vec<String> = list.iter().filter_map(name).collect();
+            index.and_then(|k| list.get_mut(k)).ok_or_else(|| {
+                match nearest(step, names.iter().map(String::as_str)) {
+                    Some(near) => format!("there is no `{step}`, did you mean `{near}`?"),
+                    None => nowhere(),
+                }
+            })
         }
-        _ => None,
+        _ => Err(nowhere()),
     }
 }
 
@@ -123,8 +142,8 @@ pub fn batch(source: &Source, args: &RunArgs, count: u32) -> Result<String, CliE
             return Err(CliError::Argument { item: item.to_owned(), what });
         }
     }
-    if args.jobs == 0 {
-        let what = "must be at least 1, got 0".to_owned();
+    if !(1..=MAX_JOBS).contains(&args.jobs) {
+        let what = format!("must be from 1 to {MAX_JOBS}, got {}", args.jobs);
         return Err(CliError::Argument { item: "--jobs".to_owned(), what });
     }
     let vary: Vec<Vary> = args.vary.iter().map(|v| Vary::parse(v)).collect::<Result<_, _>>()?;
@@ -148,7 +167,7 @@ pub fn batch(source: &Source, args: &RunArgs, count: u32) -> Result<String, CliE
     }
 }
 
-/// All outcomes, in the order of their numbers.
+/// All outcomes, in the order of their numbers. No more are begun after one that fails.
 ///
 /// # Errors
 /// The first run (by number) that fails.
@@ -171,20 +190,29 @@ pub fn run_all(
         let (outcome, _) = simulate(&source, Wanted::default(), &mut |_, _| {})?;
         Ok((values, outcome))
     };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(count as usize) {
-            scope.spawn(|| {
-                loop {
-                    let k = next.fetch_add(1, Relaxed);
-                    if k >= count as usize {
-                        break;
-                    }
-                    let result = one(k as u32);
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[k] = Some(result);
-                    progress(done.fetch_add(1, Relaxed) as u32 + 1);
-                }
-            });
+    // Numbers are handed out in order: when one fails, all smaller ones have begun and will end, so that the first failure
+    // by number is the same for any number of jobs.
+    let failed = AtomicBool::new(false);
+    let work = || {
+        while !failed.load(Relaxed) {
+            let k = next.fetch_add(1, Relaxed);
+            if k >= count as usize {
+                break;
+            }
+            let result = one(k as u32);
+            failed.fetch_or(result.is_err(), Relaxed);
+            results.lock().unwrap_or_else(PoisonError::into_inner)[k] = Some(result);
+            progress(done.fetch_add(1, Relaxed) as u32 + 1);
         }
+    };
+    std::thread::scope(|scope| {
+        // This thread works too; helpers that the system does not give are done without.
+        for _ in 1..jobs.min(count as usize) {
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
     });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results
@@ -213,7 +241,7 @@ fn number(k: usize, error: CliError) -> CliError {
 fn table(vary: &[Vary], outcomes: &[(Vec<f64>, Outcome)]) -> String {
     let mut text = String::from("run");
     for v in vary {
-        let _ = write!(text, ",{}", v.key);
+        let _ = write!(text, ",{}", cell(&v.key));
     }
     text.push_str(",time,events,collisions,micro_collisions,energy_start,energy_end,tilted,fastest\n");
     for (k, (values, o)) in outcomes.iter().enumerate() {

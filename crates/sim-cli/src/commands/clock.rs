@@ -52,10 +52,17 @@ impl std::ops::AddAssign for Taken {
     }
 }
 
-/// Processor time of this thread so far, where the system tells (Linux).
+/// Processor time of this thread so far, to the microsecond or better, where the system tells.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 fn processor() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_ascii_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Some(Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?))
+}
+
+/// The system does not tell.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn processor() -> Option<Duration> {
+    None
 }
 
 #[cfg(test)]
@@ -77,5 +84,21 @@ mod tests {
             x = (x * 1.000_1).sqrt();
         }
         assert!(clock.elapsed().without(asleep).wall >= Duration::from_millis(15), "{x}");
+    }
+
+    #[test]
+    fn a_short_stretch_of_work_is_seen() {
+        let clock = Clock::start();
+        if clock.processor.is_none() {
+            return;
+        }
+        for k in 1..=20_u64 {
+            let before = clock.elapsed();
+            let mut x = k;
+            for _ in 0..100_000 {
+                x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+            }
+            assert!(clock.elapsed().without(before).processor > Duration::from_micros(5), "{k}: {x}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `sim compare`: one scene under several choices, in one table.
 
 use super::{
-    run::{Outcome, Wanted, simulate},
+    run::{Outcome, Wanted, progress, show_as, simulate},
     source::{Choices, Source},
 };
 use crate::CliError;
@@ -71,10 +71,13 @@ pub fn compare(name: &str, choices: &Choices) -> Result<String, CliError> {
     row(&mut text, "choice", &mut COLUMNS.iter().map(|c| c.0.to_owned()).chain(last("moved")));
     row(&mut text, "", &mut COLUMNS.iter().map(|c| c.1.to_owned()).chain(last("m")));
     let mut first: Option<Outcome> = None;
-    for (label, variant) in variants() {
+    let (all, bar) = (variants(), progress());
+    let count = all.len();
+    for (k, (label, variant)) in all.into_iter().enumerate() {
         let mut source = base.clone();
         variant.apply(&mut source.loaded)?;
-        match simulate(&source, Wanted::default(), &mut |_, _| {}) {
+        let prefix = format!("{} of {count}, {label}: ", k + 1);
+        match simulate(&source, Wanted::default(), &mut |run, taken| show_as(&bar, &prefix, run, taken)) {
             Ok((o, _)) => {
                 let moved = first.as_ref().map_or(0.0, |f| distance(f, &o));
                 let entries = COLUMNS.iter().map(|c| c.2(&o));
@@ -84,9 +87,13 @@ pub fn compare(name: &str, choices: &Choices) -> Result<String, CliError> {
             Err(CliError::Run(error)) => {
                 let _ = writeln!(text, "  {label:18} failed: {}", error.problem);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                bar.finish_and_clear();
+                return Err(error);
+            }
         }
     }
+    bar.finish_and_clear();
     text.push_str(
         "  account, momentum: what no cause explains; drift: mean distance of a free body from where it began\n  \
          moved: largest distance of a body at the end from where the first row has it\n",

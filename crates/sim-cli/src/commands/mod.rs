@@ -7,6 +7,7 @@
 //! | [`check`] | `sim check`, `sim list` |
 //! | [`compare`] | `sim compare` |
 //! | [`view`] | `sim view` |
+//! | [`merge`] | `sim merge` |
 //! | [`profile`] | where the time goes, for `--report` |
 //! | [`film`], [`touches`], [`lookout`] | the recording of a run; its contacts; boxes and pairs of the broad phase |
 //! | [`table`] | tables of a run |
@@ -19,6 +20,7 @@ pub mod clock;
 pub mod compare;
 pub mod film;
 pub mod lookout;
+pub mod merge;
 pub mod profile;
 pub mod run;
 pub mod source;

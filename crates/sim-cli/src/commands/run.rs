@@ -10,7 +10,7 @@ use super::{
     table::{Table, Trace},
     view::{is_recording, open_recording},
 };
-use crate::{CliError, can_write, gltf, page, write_file};
+use crate::{CliError, can_write_all, gltf, page, write_files};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use scene::{Recording, run::Run};
@@ -231,12 +231,17 @@ pub fn progress() -> ProgressBar {
 }
 
 pub(super) fn show(bar: &ProgressBar, run: &Run, taken: Taken) {
+    show_as(bar, "", run, taken);
+}
+
+/// As `show`, with a word about which run it is.
+pub(super) fn show_as(bar: &ProgressBar, label: &str, run: &Run, taken: Taken) {
     let until = run.setup().until;
     let (time, wall) = (run.world().time(), taken.wall.as_secs_f64().max(1e-9));
     bar.set_position((1000.0 * time / until.max(1e-9)) as u64);
     let rate = run.report().events as f64 / wall;
     bar.set_message(format!(
-        "{time:.2} of {until} s, {:.3} x real time, {} events/s",
+        "{label}{time:.2} of {until} s, {:.3} x real time, {} events/s",
         time / wall,
         short(rate)
     ));
@@ -257,9 +262,8 @@ fn short(x: f64) -> String {
 pub fn run(args: &RunArgs) -> Result<String, CliError> {
     let mut source = Source::open(&args.scene)?;
     args.choices.apply(&mut source.loaded)?;
-    for path in [&args.html, &args.gltf, &args.record, &args.csv, &args.trace].into_iter().flatten() {
-        can_write(path)?;
-    }
+    let outputs = [&args.html, &args.gltf, &args.record, &args.csv, &args.trace];
+    can_write_all(outputs.into_iter().flatten().map(PathBuf::as_path), source.files())?;
     if let Some(count) = args.repeat {
         return super::batch::batch(&source, args, count);
     }
@@ -298,9 +302,8 @@ pub fn run(args: &RunArgs) -> Result<String, CliError> {
     if let Some(path) = &args.trace {
         files.push((path, trace.finish().into_bytes()));
     }
-    for (path, bytes) in &files {
-        write_file(path, bytes)?;
-    }
+    let whole: Vec<(&Path, &[u8])> = files.iter().map(|(path, bytes)| (*path, bytes.as_slice())).collect();
+    write_files(&whole)?;
     let mut text = if args.report { report(&args.scene, &outcome) } else { line(&args.scene, &outcome) };
     for (path, bytes) in &files {
         let _ = writeln!(text, "  wrote {} ({})", path.display(), size(bytes.len()));

@@ -109,7 +109,18 @@ impl Source {
         if !Path::new(name).exists() && !name.contains(['/', '\\', '.']) {
             return Ok(Self { loaded: builtin::read(name)?, builtin: true });
         }
+        if super::view::is_recording(name) {
+            let problem =
+                "is a recording, not a scene: look at it with `sim view`, `sim page` or `sim still`";
+            return Err(SceneError::file(name, problem));
+        }
         Ok(Self { loaded: load(&Disk, name)?, builtin: false })
+    }
+
+    /// The files that it was read from; none if it is built in.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        if self.builtin { &[] } else { &self.loaded.files }
     }
 
     /// A world of it.

@@ -30,7 +30,7 @@ impl Table {
                 self.text,
                 "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 world.time(),
-                placed.name,
+                cell(&placed.name),
                 p.x,
                 p.y,
                 p.z,
@@ -55,6 +55,15 @@ impl Table {
     }
 }
 
+/// A name as a cell of a table: in quotes where it has a comma, a quote or a line break.
+pub(super) fn cell(name: &str) -> std::borrow::Cow<'_, str> {
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\"")).into()
+    } else {
+        name.into()
+    }
+}
+
 /// Time that a run took, frame by frame: the real-time factor is that of the stretch since the frame before.
 #[derive(Debug, Default)]
 pub struct Trace {
@@ -74,7 +83,8 @@ impl Trace {
         let (time, events) = (run.world().time(), run.report().events);
         if let Some((then, earlier, count)) = self.before {
             let stretch = taken.without(earlier).processor.as_secs_f64();
-            let factor = if stretch > 0.0 { (time - then) / stretch } else { f64::INFINITY };
+            // No clock is finer than a nanosecond.
+            let factor = (time - then) / stretch.max(1e-9);
             let [wall, processor] = [taken.wall, taken.processor].map(|t| t.as_secs_f64());
             let _ = writeln!(self.text, "{time},{wall},{processor},{factor},{}", events - count);
         }
@@ -85,5 +95,17 @@ impl Trace {
     #[must_use]
     pub fn finish(self) -> String {
         self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_and_quotes_stay_one_cell() {
+        for (name, shown) in [("ball[3]", "ball[3]"), ("a, b", "\"a, b\""), ("5\" nail", "\"5\"\" nail\"")] {
+            assert_eq!(cell(name), shown);
+        }
     }
 }

@@ -17,6 +17,7 @@ use sim_math::{Pose, ops};
 use view::View;
 
 pub use movie::movie;
+pub(crate) use view::{area, sideways};
 
 /// What to draw and how large.
 #[derive(Debug, Clone, Copy, PartialEq)]

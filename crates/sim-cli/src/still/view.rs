@@ -45,8 +45,7 @@ impl View {
         let (area, body) = action(recording, frame)?;
         let (center, radius) = (area.center(), 0.5 * (area.max - area.min).length());
         let up = recording.header().up;
-        let any = if up.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };
-        let side = (any - up * any.dot(up)).normalize();
+        let side = sideways(up);
         let back = side.cross(up);
         let half = ops::tan(FIELD.to_radians() / 2.0);
         let ahead = -(side * 0.42 + back * 0.78 + up * 0.46).normalize();
@@ -113,6 +112,18 @@ impl View {
     pub(super) fn lit(&self, shadow: &Depth, point: DVec3) -> f64 {
         shadow.free(self.seen_by_sun(point + self.sun * self.bias))
     }
+}
+
+/// A level direction, to the right in pictures.
+pub(crate) fn sideways(up: DVec3) -> DVec3 {
+    let any = if up.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };
+    (any - up * any.dot(up)).normalize()
+}
+
+/// Where the action is in a frame, with room for most bodies at its edge.
+pub(crate) fn area(recording: &mut Recording, frame: usize) -> Result<Aabb, CliError> {
+    let (area, body) = action(recording, frame)?;
+    Ok(Aabb { min: area.min - 0.5 * body, max: area.max + 0.5 * body })
 }
 
 fn corners(area: &Aabb) -> [DVec3; 8] {
