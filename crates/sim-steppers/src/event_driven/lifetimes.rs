@@ -157,7 +157,7 @@ impl EventDriven {
         }
         (pair.reported, pair.ended) = (false, Some(pair.ended.unwrap_or(0)));
         if std::mem::take(&mut pair.touching) {
-            let notice = pair.notice(false);
+            let notice = (pair.key, pair.notice(false));
             self.pending.push(notice);
         }
         Ok(())
@@ -182,7 +182,7 @@ impl EventDriven {
     pub(super) fn drop_pair(&mut self, slot: u32) -> Result<(), StepError> {
         if let Some(pair) = self.pairs.remove(slot) {
             if pair.touching {
-                self.pending.push(pair.notice(false));
+                self.pending.push((pair.key, pair.notice(false)));
             }
             self.queue.cancel(pair.event)?;
         }

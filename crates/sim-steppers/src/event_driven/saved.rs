@@ -37,13 +37,13 @@ mod tables {
     use sim_math::{Aabb, Pose, glam::DVec3};
     use sim_traits::{BodyId, ColliderId, FixedState, Pair, PairCache, ProxyId, ProxyKind};
     use sim_world::{
-        Contact, TimerId,
+        Contact, EventKind, TimerId,
         snapshot::{open, seal},
     };
     use std::hash::BuildHasher;
 
     const KIND: &str = "event-driven";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
 
     #[derive(Serialize, Deserialize)]
     enum ProxyData {
@@ -84,6 +84,8 @@ mod tables {
         timers: Vec<(TimerId, f64)>,
         anchors: Vec<Option<(BodyId, Pose, f64)>>,
         advances: u64,
+        /// Slots, names, and whether the first is a sensor.
+        pending: Vec<([u32; 2], [ColliderId; 2], bool)>,
     }
 
     const fn damaged(what: &'static str) -> SnapshotError {
@@ -134,6 +136,11 @@ mod tables {
                 Proxy::Fixed(aabb) => ProxyData::Fixed(*aabb),
                 Proxy::Moving(aabb) => ProxyData::Moving(*aabb),
             });
+            let pending = self.pending.iter().filter_map(|(key, kind)| match *kind {
+                EventKind::ContactEnded { a, b } => Some(([key.a.0, key.b.0], [a, b], false)),
+                EventKind::SensorLeft { sensor, other } => Some(([key.a.0, key.b.0], [sensor, other], true)),
+                _ => None,
+            });
             let anchors = self.sleep.anchors.iter().map(|a| a.map(|a| (a.id, a.pose, a.since)));
             let tables = Tables {
                 params: self.params_digest(),
@@ -144,6 +151,7 @@ mod tables {
                 timers,
                 anchors: anchors.collect(),
                 advances: self.advances,
+                pending: pending.collect(),
             };
             seal(KIND, VERSION, &tables)
         }
@@ -213,6 +221,18 @@ mod tables {
             self.sleep.anchors.extend(
                 tables.anchors.into_iter().map(|a| a.map(|(id, pose, since)| Anchor { id, pose, since })),
             );
+            self.pending.clear();
+            for ([a, b], [first, other], sensor) in tables.pending {
+                if a >= b {
+                    return Err(damaged("the end of a contact"));
+                }
+                let kind = if sensor {
+                    EventKind::SensorLeft { sensor: first, other }
+                } else {
+                    EventKind::ContactEnded { a: first, b: other }
+                };
+                self.pending.push((Pair::new(ProxyId(a), ProxyId(b)), kind));
+            }
             self.confirm_pairs();
             Ok(())
         }

@@ -142,6 +142,8 @@ impl EventDriven {
                 self.drop_pair(slot)?;
             }
         }
+        // What is begun here must be known to the broad phase as reported, or it would not say when it ends.
+        self.take_pair_changes(world, time)?;
         let mut all = std::mem::take(&mut self.boxes.met);
         self.parts.broad_phase.pairs(&mut all);
         let of = |key: &Pair| {
