@@ -80,6 +80,8 @@ mod tables {
         until: f64,
         proxies: Vec<ProxyData>,
         leaves: Vec<f64>,
+        /// When somebody is looked at that may leave its box; it may have another motion by now.
+        leave: Option<f64>,
         pairs: Vec<PairData>,
         timers: Vec<(TimerId, f64)>,
         anchors: Vec<Option<(BodyId, Pose, f64)>>,
@@ -147,6 +149,7 @@ mod tables {
                 until: self.boxes.until,
                 proxies: proxies.collect(),
                 leaves: self.boxes.leaves.clone(),
+                leave: self.leave.and_then(|event| self.queue.time(event)),
                 pairs,
                 timers,
                 anchors: anchors.collect(),
@@ -207,6 +210,9 @@ mod tables {
             self.boxes.leaves = tables.leaves;
             self.leave = None;
             self.await_leave().map_err(|_| damaged("the time at which a box is left"))?;
+            if let (Some(event), Some(date)) = (self.leave, tables.leave) {
+                self.queue.reschedule_ranked(event, date).map_err(queue)?;
+            }
             for (timer, date) in tables.timers {
                 let rank = 1 + u64::from(timer.index());
                 let event = self.queue.schedule_ranked(date, rank, Item::Timer(timer)).map_err(queue)?;
