@@ -3,10 +3,12 @@
 
 mod common;
 
-use common::{G, ball, cuboid, earth, stepper, stepper_with};
+use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, SweepAndPrune};
+use common::{G, ball, cuboid, earth, parts, smallest_separation, stepper, stepper_with};
 use rigid_impulse::motion::Shaker;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_traits::HalfSpace;
+use sim_steppers::EventDriven;
+use sim_traits::{BroadPhase, HalfSpace};
 use sim_world::{Body, EventKind, ForceGenerator, Groups, Screw, StepError, Stepper, World};
 
 // proves: FON-78
@@ -54,6 +56,44 @@ fn a_body_removed_in_mid_run_is_gone_and_the_others_go_on() {
     stepper.advance(&mut world, 1.0).unwrap();
     assert!(world.get(table).is_none());
     assert!(world[other].position().z < 0.4);
+}
+
+#[test]
+fn a_body_in_the_slot_of_one_that_was_removed_meets_the_same_things() {
+    let phases: [fn() -> Box<dyn BroadPhase>; 5] = [
+        || Box::new(CoherentHash::default()),
+        || Box::new(BruteForce::default()),
+        || Box::new(SweepAndPrune::default()),
+        || Box::new(ColumnSweep::default()),
+        || Box::new(DynamicTree::default()),
+    ];
+    for phase in phases {
+        let mut parts = parts();
+        parts.broad_phase = phase();
+        let name = format!("{:?}", parts.broad_phase).chars().take(12).collect::<String>();
+        let (mut world, mut stepper) = (earth(), EventDriven::new(parts));
+        let first = world.add(ball(0.1).at([0.0, 0.0, 0.1005])).unwrap();
+        let above = world.add(ball(0.1).at([0.0, 0.0, 0.302]).friction(0.0)).unwrap();
+        stepper.advance(&mut world, 0.1).unwrap();
+        // Another one in its place, before the stepper knows; once more with a third that is tried in between.
+        for tries in [1, 2] {
+            let old = world.bodies().find(|(id, _)| id.index() == first.index()).unwrap().0;
+            let at = world[old].position();
+            world.remove(old).unwrap();
+            for k in 0..tries {
+                let new = world.add(ball(0.1).at(at)).unwrap();
+                assert_eq!(new.index(), first.index());
+                if k + 1 < tries {
+                    world.remove(new).unwrap();
+                }
+            }
+            for _ in 0..10 {
+                stepper.advance(&mut world, 0.01).unwrap();
+                assert!(smallest_separation(&world) > -1e-10, "{name}, {tries} tries");
+            }
+            assert!(world[above].position().z > 0.29, "{name}, {tries} tries");
+        }
+    }
 }
 
 // proves: FON-63

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{G, ball, cuboid, earth, stepper};
-use sim_math::{Pose, glam::DVec3};
+use sim_math::{Pose, glam::DVec3, spatial::Motion, testkit::SplitMix64};
 use sim_traits::{BodyId, Sphere};
 use sim_world::{Body, ColliderBuilder, Event, EventKind, Groups, Stepper, World};
 
@@ -90,6 +90,33 @@ fn a_body_that_begins_inside_a_sensor_is_reported_and_so_is_its_removal() {
     world.remove(id).unwrap();
     stepper.advance(&mut world, 0.1).unwrap();
     assert_eq!(world.events().iter().filter(left).count(), 1, "{:?}", world.events());
+}
+
+#[test]
+fn what_ends_at_one_time_is_listed_in_the_order_of_colliders() {
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let mut random = SplitMix64(3);
+    let mut balls: Vec<BodyId> = Vec::new();
+    for _ in 0..30 {
+        balls.push(world.add(ball(0.01).at(random.vec3(1.0)).moving(random.vec3(0.1))).unwrap());
+    }
+    let zone = ColliderBuilder::new(cuboid(1.5, 1.5, 1.5)).sensor();
+    let zone = world.add(Body::fixed().collider(zone)).unwrap();
+    let mut stepper = stepper();
+    for _ in 0..5 {
+        stepper.advance(&mut world, 0.1).unwrap();
+        for &id in &balls {
+            world.set_velocity(id, Motion::new(DVec3::ZERO, random.vec3(1.0))).unwrap();
+        }
+    }
+    world.teleport(zone, Pose::from_translation(DVec3::X * 50.0)).unwrap();
+    stepper.advance(&mut world, 0.01).unwrap();
+    let other = |e: &Event| match e.kind {
+        EventKind::SensorLeft { other, .. } => Some(other.index()),
+        _ => None,
+    };
+    let left: Vec<_> = world.events().iter().filter_map(other).collect();
+    assert!(left.len() == 30 && left.is_sorted(), "{left:?}");
 }
 
 #[test]

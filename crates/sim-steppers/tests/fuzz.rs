@@ -1,5 +1,9 @@
 //! Random worlds: every kind of shape, material and body, with changes by the user in mid-run.
-#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests fail by panicking; a soak says what it ran"
+)]
 
 mod common;
 
@@ -11,13 +15,17 @@ use sim_math::{
     ops,
     testkit::{SplitMix64, soak},
 };
-use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams};
+use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams, SleepParams};
 use sim_traits::{BodyId, Capsule, Cuboid, Cylinder, HalfSpace, NarrowPhase, PairCache, Shape, Sphere};
-use sim_world::{Body, BodyBuilder, Screw, Stepper, World};
+use sim_world::{
+    Anchor, Body, BodyBuilder, ColliderBuilder, ForceGenerator, Groups, Screw, StepReport, Stepper, World,
+};
 
 /// Worlds in CI, and events in each.
 const WORLDS: u64 = 100;
 const EVENTS: u64 = 10_000;
+/// A world that needs more frames than this makes no progress.
+const FRAMES: u64 = 100_000;
 
 /// A shape whose bounding radius is at most about `size`.
 fn shape(random: &mut SplitMix64, size: f64) -> Shape {
@@ -141,8 +149,160 @@ fn change(world: &mut World, random: &mut SplitMix64, size: f64) {
     }
 }
 
+/// What a world has besides bodies: nothing, or forces, sensors, timers, sleep and filters that change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Plain,
+    Furnished,
+}
+
+/// A free body drawn at random, if there is one.
+fn any_free(world: &World, random: &mut SplitMix64) -> Option<BodyId> {
+    let free: Vec<BodyId> = world.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
+    free.get(random.below(free.len().max(1))).copied()
+}
+
+/// A spring, a damper or a constant pull, each of the order of the weight.
+fn force(world: &World, random: &mut SplitMix64, size: f64) -> Option<ForceGenerator> {
+    let (body, other) = (any_free(world, random)?, any_free(world, random)?);
+    let (mass, rate) = (world[body].mass(), speed(size) / size);
+    Some(match random.below(4) {
+        0 => ForceGenerator::Drag {
+            body,
+            linear: mass * rate * random.range(0.0, 1.0),
+            angular: mass * rate * size * size * random.range(0.0, 0.1),
+        },
+        1 => ForceGenerator::Constant {
+            body,
+            force: random.vec3(5.0 * mass),
+            torque: random.vec3(mass * size),
+        },
+        k => {
+            let end = Anchor::Body(other, random.vec3(0.2 * size));
+            let world_end = Anchor::World(DVec3::Z * (2.0 * size) + random.vec3(size));
+            ForceGenerator::Spring {
+                a: Anchor::Body(body, random.vec3(0.2 * size)),
+                b: if k == 2 && body != other { end } else { world_end },
+                stiffness: mass * rate * rate * ops::exp(random.range(-3.0, 3.0)),
+                damping: mass * rate * coefficient(random, 1.0),
+                rest_length: size * coefficient(random, 1.5),
+            }
+        }
+    })
+}
+
+/// Sensors, timers and forces.
+fn furnish(world: &mut World, random: &mut SplitMix64, size: f64) {
+    if random.below(2) == 0 {
+        let zone = ColliderBuilder::new(shape(random, 3.0 * size)).sensor();
+        world.add(Body::fixed().collider(zone).at(DVec3::Z * size)).unwrap();
+    }
+    if random.below(2) == 0 {
+        world.add_timer(0.0, size / speed(size) * random.range(0.01, 1.0)).unwrap();
+    }
+    for _ in 0..random.below(4) {
+        if let Some(force) = force(world, random, size) {
+            world.add_force(force).unwrap();
+        }
+    }
+}
+
+/// Changes that only furnished worlds see.
+fn refurnish(world: &mut World, random: &mut SplitMix64, size: f64) {
+    let (Some(a), Some(b)) = (any_free(world, random), any_free(world, random)) else { return };
+    match random.below(5) {
+        0 if a != b => {
+            let ignored = world.ignores(a, b);
+            world.ignore(a, b, !ignored).unwrap();
+            if overlaps(world, a, &default_chain()) {
+                world.ignore(a, b, true).unwrap();
+            }
+        }
+        1 => {
+            let part = world[a].colliders()[0];
+            let (before, kind) = (world.collider(part).unwrap().groups(), 2 << random.below(2));
+            world.set_groups(part, Groups { member: kind, mask: !kind }).unwrap();
+            if overlaps(world, a, &default_chain()) {
+                world.set_groups(part, before).unwrap();
+            }
+        }
+        2 if world.gravity() != DVec3::ZERO => {
+            let pull =
+                DVec3::new(random.range(-3.0, 3.0), random.range(-3.0, 3.0), random.range(-15.0, -3.0));
+            world.set_gravity(pull).unwrap();
+        }
+        3 => {
+            if let Some(force) = force(world, random, size) {
+                world.add_force(force).unwrap();
+            }
+        }
+        _ => {
+            let forces: Vec<_> = world.forces().map(|(id, _)| id).collect();
+            if let Some(&id) = forces.get(random.below(forces.len().max(1))) {
+                world.remove_force(id);
+            }
+        }
+    }
+}
+
+/// Throws everything about, and sees to it that there are three bodies at least.
+fn stir(world: &mut World, random: &mut SplitMix64, size: f64) {
+    let free: Vec<BodyId> = world.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
+    for _ in free.len()..3 {
+        let new = body(random, size);
+        place(world, random, size, &new);
+    }
+    for id in free {
+        let (at, push) = (world[id].center(), random.vec3(speed(size)) * world[id].mass());
+        world.apply_impulse(id, at + random.vec3(0.2 * size), push).unwrap();
+    }
+}
+
+/// Saves world and stepper, restores both, and moves the two pairs on by `dt` (s): they must agree to the bit. Returns what was restored.
+#[cfg(feature = "serde")]
+fn reload(world: &mut World, stepper: &mut EventDriven, dt: f64) -> Result<(World, EventDriven), String> {
+    let registry = sim_world::Registry::new();
+    let mut other = World::restore(&world.snapshot(&registry).unwrap(), &registry).unwrap();
+    let mut fresh = EventDriven::with(parts(), *stepper.params());
+    fresh.load(&other, &stepper.save(world).unwrap()).unwrap();
+    let (a, b) = (stepper.advance(world, dt), fresh.advance(&mut other, dt));
+    let same = a == b && world.digest() == other.digest() && world.events() == other.events();
+    if same { Ok((other, fresh)) } else { Err("the restored world went elsewhere".to_owned()) }
+}
+
+/// The account of an advance explains what changed.
+fn account(report: &StepReport) -> Result<(), String> {
+    let e = &report.energy;
+    let moved = [e.start, e.gravity, e.forces, e.scripted, e.impact, e.micro, e.friction, e.sleep];
+    let scale: f64 = moved.into_iter().map(f64::abs).sum();
+    let left = e.remainder();
+    if left.abs() <= 1e-9 * scale { Ok(()) } else { Err(format!("{left} of {scale} J unexplained: {e:?}")) }
+}
+
+/// Moves on by `dt` (s), event by event, and looks for overlaps by brute force after each.
+fn each_event(
+    world: &mut World,
+    stepper: &mut EventDriven,
+    dt: f64,
+    size: f64,
+) -> Result<StepReport, String> {
+    let (until, mut total) = (world.time() + dt, StepReport::default());
+    stepper.prepare(world).map_err(|e| e.to_string())?;
+    while world.time() < until {
+        let next = stepper.next_event().unwrap_or(until).min(until);
+        let wait = (next - world.time()).max(0.0);
+        let report = stepper.advance(world, wait).map_err(|e| e.to_string())?;
+        total = if total.events == 0 { report } else { total.then(&report) };
+        let least = smallest_separation(world);
+        if least < -1e-10 * size {
+            return Err(format!("t = {}: overlap of {least:e} m after an event", world.time()));
+        }
+    }
+    Ok(total)
+}
+
 /// Runs one world; `Err` says what went wrong and where.
-fn run(seed: u64, events: u64) -> Result<u64, String> {
+fn run(seed: u64, events: u64, kind: Kind) -> Result<u64, String> {
     let mut random = soak::random(seed);
     let size = ops::exp(random.range(ops::ln(1e-3), ops::ln(10.0)));
     let mut world = room(&mut random, size);
@@ -154,12 +314,23 @@ fn run(seed: u64, events: u64) -> Result<u64, String> {
     if random.below(2) == 0 {
         params.contact_handling = ContactHandling::Improved;
     }
+    if kind == Kind::Furnished {
+        furnish(&mut world, &mut random, size);
+        params.sleep = (random.below(2) == 0).then(SleepParams::default);
+        params.sweep = [1.0, 1.0, 0.3][random.below(3)];
+    }
     let mut stepper = EventDriven::with(parts(), params);
-    let (mut done, mut frame) = (0, 0_u64);
+    let (mut done, mut frame, mut before) = (0, 0_u64, 0);
     let dt = 0.05 * size / speed(size).max(1e-3);
-    while done < events && frame < 4000 {
-        let report = stepper.advance(&mut world, dt).map_err(|e| format!("frame {frame}: {e}"))?;
+    while done < events {
+        let report = if seed % 25 == 0 {
+            each_event(&mut world, &mut stepper, dt, size)
+        } else {
+            stepper.advance(&mut world, dt).map_err(|e| e.to_string())
+        };
+        let report = report.map_err(|e| format!("frame {frame}: {e}"))?;
         done += report.events;
+        account(&report).map_err(|e| format!("frame {frame}: {e}"))?;
         for (id, body) in world.bodies() {
             let state = body.state();
             if !(state.pose().translation.is_finite()
@@ -174,22 +345,50 @@ fn run(seed: u64, events: u64) -> Result<u64, String> {
                 return Err(format!("frame {frame}, t = {}: overlap of {least:e} m", world.time()));
             }
             change(&mut world, &mut random, size);
+            if kind == Kind::Furnished {
+                refurnish(&mut world, &mut random, size);
+                #[cfg(feature = "serde")]
+                if random.below(8) == 0 {
+                    (world, stepper) =
+                        reload(&mut world, &mut stepper, dt).map_err(|e| format!("frame {frame}: {e}"))?;
+                }
+            }
+            // Worlds that have come to rest are no test.
+            if done < before + 200 {
+                stir(&mut world, &mut random, size);
+            }
+            before = done;
         }
         frame += 1;
+        if frame > FRAMES {
+            return Err(format!("only {done} events in {frame} frames"));
+        }
     }
     Ok(done)
 }
 
-#[test]
-fn soak_random_worlds_neither_stall_nor_explode() {
+/// Runs worlds of a kind, each to its last event.
+fn soak_worlds(kind: Kind, first: u64) {
     let mut failures = Vec::new();
     let mut events = 0;
-    for seed in 0..soak::cases(WORLDS) {
-        match run(seed, EVENTS) {
+    let worlds = soak::cases(WORLDS);
+    for seed in first..first + worlds {
+        match run(seed, EVENTS, kind) {
             Ok(done) => events += done,
             Err(what) => failures.push(format!("world {seed}: {what}")),
         }
     }
-    println!("{events} events, {} failures", failures.len());
-    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), soak::cases(WORLDS), failures.join("\n"));
+    println!("{kind:?}: {events} events, {} failures", failures.len());
+    assert!(failures.is_empty(), "{} of {worlds}:\n{}", failures.len(), failures.join("\n"));
+    assert!(events >= worlds * EVENTS);
+}
+
+#[test]
+fn soak_random_worlds_neither_stall_nor_explode() {
+    soak_worlds(Kind::Plain, 0);
+}
+
+#[test]
+fn soak_furnished_worlds_neither_stall_nor_explode() {
+    soak_worlds(Kind::Furnished, 1 << 32);
 }

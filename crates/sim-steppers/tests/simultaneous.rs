@@ -109,3 +109,29 @@ fn bounces_off_a_steep_side_add_no_energy() {
         assert!(highest < 1.001 * first, "1 to {ratio}, steepness {steepness}: {highest} J from {first}");
     }
 }
+
+#[test]
+fn a_slow_bounce_off_a_steep_wall_adds_no_energy() {
+    for (steepness, restitution) in
+        [5.0, 10.0, 15.0, 18.0].into_iter().flat_map(|s| [0.5, 1.0].map(|e| (s, e)))
+    {
+        let mut world = World::new(DVec3::new(0.0, 0.0, -common::G)).unwrap();
+        let normal = DVec3::new(1.0, 0.0, 1.0 / steepness).normalize();
+        let wall =
+            Body::fixed().shape(HalfSpace::new(normal).unwrap()).friction(0.9).restitution(restitution);
+        world.add(wall).unwrap();
+        let ball = ball(0.1).mass(1.0).friction(0.9).restitution(restitution);
+        world.add(ball.at(normal * 0.1015).moving([-0.12, 0.0, 0.0])).unwrap();
+        let mut stepper = stepper_with(|p| p.contact_handling = ContactHandling::Improved);
+        let (first, mut highest, mut impulses) = (energy(&world), f64::NEG_INFINITY, 0);
+        for _ in 0..40 {
+            impulses += stepper.advance(&mut world, 1e-3).unwrap().micro_collisions;
+            highest = highest.max(energy(&world));
+        }
+        let (gained, now) = (highest - first, world.kinetic_energy());
+        println!("steepness {steepness}, e = {restitution}: {gained} J, {now} J of motion");
+        // Less than a hop of 0.04 m/s has.
+        assert!(gained < 1e-4, "steepness {steepness}, e = {restitution}: {gained} J");
+        assert!(impulses > 0, "steepness {steepness}: no contact");
+    }
+}

@@ -4,10 +4,16 @@
 mod common;
 
 use common::{ball, cuboid, earth, smallest_separation, stepper_with};
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use rigid_impulse::{Material, SurfacePair};
+use sim_math::{
+    Pose,
+    glam::{DQuat, DVec3},
+    ops,
+    spatial::Motion,
+};
 use sim_steppers::{ContactHandling, EventDriven, SleepParams};
-use sim_traits::BodyId;
-use sim_world::{Body, EventKind, Limits, Rest, Script, StepReport, Stepper, World};
+use sim_traits::{BodyId, HalfSpace};
+use sim_world::{Body, ColliderBuilder, EventKind, Limits, Rest, Script, StepReport, Stepper, World};
 
 fn sleepy() -> EventDriven {
     stepper_with(|p| {
@@ -131,6 +137,28 @@ fn another_gravity_wakes_everyone() {
     stepper.advance(&mut world, 1.0).unwrap();
     assert_eq!(asleep(&world, &ids), [false; 4]);
     assert!(world[ids[1]].position().z > 0.6);
+}
+
+#[test]
+fn ice_under_a_sleeper_lets_it_slide() {
+    let mut world = World::new(DVec3::new(0.0, 0.0, -9.81)).unwrap();
+    let slope = Pose::new(DVec3::ZERO, DQuat::from_rotation_y(0.2));
+    let stone = world.materials_mut().add(Material::new(0.6, 0.0, 1000.0).unwrap());
+    let floor = ColliderBuilder::new(HalfSpace::up()).material(stone);
+    world.add(Body::fixed().collider(floor).pose(slope)).unwrap();
+    let lying = slope * Pose::from_translation(DVec3::Z * 0.1005);
+    let part = ColliderBuilder::new(cuboid(0.2, 0.1, 0.1)).material(stone);
+    let id = world.add(Body::free().collider(part).pose(lying)).unwrap();
+    let mut stepper = sleepy();
+    stepper.advance(&mut world, 2.0).unwrap();
+    assert_eq!(world[id].rest(), Rest::Asleep);
+    let before = world[id].position();
+    let ice = SurfacePair { friction: 0.0, restitution: 0.0 };
+    world.materials_mut().set_pair(stone, stone, ice).unwrap();
+    stepper.advance(&mut world, 1.0).unwrap();
+    // ½ g sin 0.2 in the first second.
+    let way = (world[id].position() - before).length();
+    assert!((way / (0.5 * 9.81 * ops::sin(0.2)) - 1.0).abs() < 0.02, "{way}");
 }
 
 /// Stands until a time, then goes down.

@@ -16,7 +16,7 @@ use sim_math::{
 use sim_steppers::{ContactHandling, EventDriven, SleepParams};
 use sim_traits::{Capsule, CustomShape, Cylinder, HalfSpace, Shape, Sphere};
 use sim_world::{
-    Body, ColliderBuilder, ForceGenerator, Groups, Limits, Pid, Quantity, Registry, Screw, Script,
+    Body, ColliderBuilder, EventKind, ForceGenerator, Groups, Limits, Pid, Quantity, Registry, Screw, Script,
     SnapshotError, Stepper, World,
 };
 use std::{any::Any, sync::Arc};
@@ -149,6 +149,26 @@ fn changes_that_the_stepper_has_not_seen_are_saved_too() {
     }
     // Names that were stale stay stale.
     assert!(restored.get(ids[3]).is_none());
+}
+
+#[test]
+fn ends_of_contacts_that_wait_to_be_listed_are_saved_too() {
+    let (mut world, mut first) = (heap(), stepper());
+    first.advance(&mut world, 1.0).unwrap();
+    let touched = world.contacts().len();
+    let floor = world.bodies().next().unwrap().0;
+    world.remove(floor).unwrap();
+    // The stepper knows, and has had no chance to say so.
+    first.prepare(&mut world).unwrap();
+    let registry = Registry::new();
+    let (bytes, tables) = (world.snapshot(&registry).unwrap(), first.save(&world).unwrap());
+    let mut restored = World::restore(&bytes, &registry).unwrap();
+    let mut second = stepper();
+    second.load(&restored, &tables).unwrap();
+    assert_eq!(first.advance(&mut world, 1e-3), second.advance(&mut restored, 1e-3));
+    let ended = world.events().iter().filter(|e| matches!(e.kind, EventKind::ContactEnded { .. })).count();
+    assert!(touched > 8 && ended > 8, "{touched} {ended}");
+    assert_eq!(world.events(), restored.events());
 }
 
 #[derive(Debug)]

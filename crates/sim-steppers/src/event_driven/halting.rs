@@ -45,6 +45,7 @@
 //!
 //! # Tested by
 //!
+//! `the_cure_begins_below_a_billionth_of_the_size_or_where_a_pair_has_sunk`, `a_face_is_lifted_at_all_its_corners`,
 //! `soak_random_worlds_neither_stall_nor_explode`, `tests/halting.rs`, `tests/simultaneous.rs`
 
 use super::{
@@ -129,4 +130,73 @@ pub(super) fn lift_off(
         }
     }
     Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event_driven::{look::look, pairs::PairTable};
+    use collision_narrowphase::default_chain;
+    use rigid_impulse::{EventQueue, impact::Integrated};
+    use sim_math::glam::DVec3;
+    use sim_traits::{Cuboid, HalfSpace, Pair, ProxyId, Shape, Sphere};
+    use sim_world::{Body, World};
+
+    /// A body of half a metre at a gap (m) above a floor, moving at a speed (m/s) up, as seen at its start.
+    fn with_look(
+        shape: impl Into<Shape>,
+        gap: f64,
+        speed: f64,
+        work: impl FnOnce(&Sides<'_>, &Look, &mut PairCache),
+    ) {
+        let mut world = World::new(DVec3::new(0.0, 0.0, -9.81)).unwrap();
+        world.add(Body::fixed().shape(HalfSpace::up())).unwrap();
+        let body = Body::free().shape(shape.into()).at([0.0, 0.0, 0.25 + gap]).moving([0.0, 0.0, speed]);
+        world.add(body).unwrap();
+        let (mut queue, mut table) = (EventQueue::default(), PairTable::default());
+        let event = queue.schedule(0.0, ()).unwrap();
+        let slot = table.insert(Pair::new(ProxyId(0), ProxyId(1)), [0, 1], event);
+        let (sides, mut cache) = (Sides::of(&world, table.get(slot).unwrap()).unwrap(), PairCache::default());
+        let seen = look(&sides, &default_chain(), &mut cache, 0.0).unwrap().unwrap();
+        assert!((seen.distance - gap).abs() < 1e-15, "{}", seen.distance);
+        work(&sides, &seen, &mut cache);
+    }
+
+    #[test]
+    fn the_cure_begins_below_a_billionth_of_the_size_or_where_a_pair_has_sunk() {
+        let params = EventDrivenParams::default();
+        let ball = Sphere::new(0.25).unwrap();
+        for (gap, speed, looks, cured) in [
+            (0.9e-9, 0.0, 201, true),
+            (0.9e-9, 0.0, 200, false),
+            (1.1e-9, 0.0, 10_000, false),
+            (-7e-12, 0.0, 1, false),
+            (-9e-12, 0.0, 1, true),
+            // It parts as fast as the cure would let it.
+            (0.9e-9, 0.1, 201, false),
+            (-9e-12, 0.1, 1, false),
+        ] {
+            with_look(ball, gap, speed, |sides, seen, _| {
+                let found = halting(sides, seen, &params, looks);
+                assert_eq!(found.is_some(), cured, "{gap} m apart, {speed} m/s, {looks} looks");
+                // √(g ε): up to half the envelope.
+                assert!(found.is_none_or(|v| (v * v / 9.81e-3 - 1.0).abs() < 1e-12), "{found:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_face_is_lifted_at_all_its_corners() {
+        let params = EventDrivenParams::default();
+        let (narrow, law, mut manifolds) = (default_chain(), Integrated::default(), Vec::new());
+        with_look(Cuboid::new(DVec3::splat(0.25)).unwrap(), 0.0, -1e-3, |sides, seen, cache| {
+            let mut means = Means { narrow: &narrow, law: &law, params: &params, manifolds: &mut manifolds };
+            let outcome = lift_off(sides, &mut means, cache, seen, 0.1).unwrap();
+            for (x, y) in [(-0.25, -0.25), (-0.25, 0.25), (0.25, -0.25), (0.25, 0.25)] {
+                let speed = outcome.states[1].velocity_at(DVec3::new(x, y, 0.0)).z;
+                assert!(speed > 0.099, "corner {x} {y} parts at {speed} m/s");
+            }
+            assert_eq!(outcome.states[0].velocity, seen.states[0].velocity);
+        });
+    }
 }

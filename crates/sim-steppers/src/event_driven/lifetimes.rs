@@ -128,13 +128,14 @@ impl EventDriven {
 
     pub(super) fn apply_pair_changes(&mut self, world: &World, time: f64) -> Result<(), StepError> {
         let changes = std::mem::take(&mut self.boxes.changes);
-        for &key in &changes.begun {
-            self.activate(world, key, time, true)?;
-        }
+        // In this order: a pair whose box was taken out and put back may have ended and begun.
         for &key in &changes.ended {
             if let Some(slot) = self.pairs.find(key) {
                 self.end_pair(slot)?;
             }
+        }
+        for &key in &changes.begun {
+            self.activate(world, key, time, true)?;
         }
         self.boxes.changes = changes;
         // Found in between, and not confirmed: their boxes are apart again.
@@ -156,7 +157,7 @@ impl EventDriven {
         }
         (pair.reported, pair.ended) = (false, Some(pair.ended.unwrap_or(0)));
         if std::mem::take(&mut pair.touching) {
-            let notice = pair.notice(false);
+            let notice = (pair.key, pair.notice(false));
             self.pending.push(notice);
         }
         Ok(())
@@ -181,7 +182,7 @@ impl EventDriven {
     pub(super) fn drop_pair(&mut self, slot: u32) -> Result<(), StepError> {
         if let Some(pair) = self.pairs.remove(slot) {
             if pair.touching {
-                self.pending.push(pair.notice(false));
+                self.pending.push((pair.key, pair.notice(false)));
             }
             self.queue.cancel(pair.event)?;
         }

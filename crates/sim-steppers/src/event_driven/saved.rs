@@ -37,13 +37,13 @@ mod tables {
     use sim_math::{Aabb, Pose, glam::DVec3};
     use sim_traits::{BodyId, ColliderId, FixedState, Pair, PairCache, ProxyId, ProxyKind};
     use sim_world::{
-        Contact, TimerId,
+        Contact, EventKind, TimerId,
         snapshot::{open, seal},
     };
     use std::hash::BuildHasher;
 
     const KIND: &str = "event-driven";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
 
     #[derive(Serialize, Deserialize)]
     enum ProxyData {
@@ -80,10 +80,14 @@ mod tables {
         until: f64,
         proxies: Vec<ProxyData>,
         leaves: Vec<f64>,
+        /// When somebody is looked at that may leave its box; it may have another motion by now.
+        leave: Option<f64>,
         pairs: Vec<PairData>,
         timers: Vec<(TimerId, f64)>,
         anchors: Vec<Option<(BodyId, Pose, f64)>>,
         advances: u64,
+        /// Slots, names, and whether the first is a sensor.
+        pending: Vec<([u32; 2], [ColliderId; 2], bool)>,
     }
 
     const fn damaged(what: &'static str) -> SnapshotError {
@@ -134,16 +138,23 @@ mod tables {
                 Proxy::Fixed(aabb) => ProxyData::Fixed(*aabb),
                 Proxy::Moving(aabb) => ProxyData::Moving(*aabb),
             });
+            let pending = self.pending.iter().filter_map(|(key, kind)| match *kind {
+                EventKind::ContactEnded { a, b } => Some(([key.a.0, key.b.0], [a, b], false)),
+                EventKind::SensorLeft { sensor, other } => Some(([key.a.0, key.b.0], [sensor, other], true)),
+                _ => None,
+            });
             let anchors = self.sleep.anchors.iter().map(|a| a.map(|a| (a.id, a.pose, a.since)));
             let tables = Tables {
                 params: self.params_digest(),
                 until: self.boxes.until,
                 proxies: proxies.collect(),
                 leaves: self.boxes.leaves.clone(),
+                leave: self.leave.and_then(|event| self.queue.time(event)),
                 pairs,
                 timers,
                 anchors: anchors.collect(),
                 advances: self.advances,
+                pending: pending.collect(),
             };
             seal(KIND, VERSION, &tables)
         }
@@ -199,6 +210,9 @@ mod tables {
             self.boxes.leaves = tables.leaves;
             self.leave = None;
             self.await_leave().map_err(|_| damaged("the time at which a box is left"))?;
+            if let (Some(event), Some(date)) = (self.leave, tables.leave) {
+                self.queue.reschedule_ranked(event, date).map_err(queue)?;
+            }
             for (timer, date) in tables.timers {
                 let rank = 1 + u64::from(timer.index());
                 let event = self.queue.schedule_ranked(date, rank, Item::Timer(timer)).map_err(queue)?;
@@ -213,6 +227,18 @@ mod tables {
             self.sleep.anchors.extend(
                 tables.anchors.into_iter().map(|a| a.map(|(id, pose, since)| Anchor { id, pose, since })),
             );
+            self.pending.clear();
+            for ([a, b], [first, other], sensor) in tables.pending {
+                if a >= b {
+                    return Err(damaged("the end of a contact"));
+                }
+                let kind = if sensor {
+                    EventKind::SensorLeft { sensor: first, other }
+                } else {
+                    EventKind::ContactEnded { a: first, b: other }
+                };
+                self.pending.push((Pair::new(ProxyId(a), ProxyId(b)), kind));
+            }
             self.confirm_pairs();
             Ok(())
         }

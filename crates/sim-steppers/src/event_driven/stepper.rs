@@ -61,7 +61,7 @@ use super::{
 use crate::errors::{self, of_world};
 use rigid_impulse::{CollisionKind, EventId, EventQueue};
 use sim_math::glam::DVec3;
-use sim_traits::{BroadPhase, Executor, ImpactLaw, Manifold, NarrowPhase};
+use sim_traits::{BroadPhase, Executor, ImpactLaw, Manifold, NarrowPhase, Pair};
 use sim_world::{
     Collision, Contact, ControllerId, Event, EventKind, Listing, SnapshotError, StepError, StepReport,
     Stepper, TimerId, World, WorldError,
@@ -120,8 +120,8 @@ pub struct EventDriven {
     pub(super) sleep: Sleep,
     /// Number of the advance, for sums of impulses.
     pub(super) advances: u64,
-    /// Events of pairs that were dropped, not listed yet.
-    pub(super) pending: Vec<EventKind>,
+    /// Ends of contacts, by pair, not listed yet.
+    pub(super) pending: Vec<(Pair, EventKind)>,
     pub(super) phase: Phase,
     /// The event of the first box that is left before the window ends.
     pub(super) leave: Option<EventId>,
@@ -258,7 +258,7 @@ impl EventDriven {
         let (distance, closing) = (seen.distance, seen.closing);
         if pair.touching && distance > 2.0 * params.envelope() {
             pair.touching = false;
-            self.pending.push(pair.notice(false));
+            self.pending.push((pair.key, pair.notice(false)));
             self.list_pending(world, time);
             // The borrows of the tables ended with the listing.
             return self.check(world, slot, time);
@@ -414,9 +414,10 @@ impl EventDriven {
         self.renew_boxes(world, body, time)
     }
 
-    /// Lists what happened to pairs that were dropped.
+    /// Lists the ends of contacts; by pair, so that the order of tables and broad phase does not show.
     pub(super) fn list_pending(&mut self, world: &mut World, time: f64) {
-        for kind in self.pending.drain(..) {
+        self.pending.sort_unstable_by_key(|(key, _)| *key);
+        for (_, kind) in self.pending.drain(..) {
             world.list(Event { time, kind });
         }
     }

@@ -61,9 +61,11 @@ impl EventDriven {
             return Ok(());
         }
         self.sync_clusters(world)?;
+        let mut removed = false;
         for k in 0..world.changes().len() {
             match world.changes()[k] {
                 Change::Removed(collider) => {
+                    removed = true;
                     let slot = collider.index();
                     self.boxes.remove(&mut self.parts, slot)?;
                     let of = |p: &ActivePair| p.key.a.0 == slot || p.key.b.0 == slot;
@@ -78,6 +80,10 @@ impl EventDriven {
                     }
                 }
                 Change::Added(body) | Change::Moved(body) => {
+                    // A new collider may take the slot of one that is gone: its pairs are others, though they have the same names there.
+                    if std::mem::take(&mut removed) {
+                        self.take_pair_changes(world, time)?;
+                    }
                     self.boxes.place(world, &mut self.parts, &self.params, body.index(), time)?;
                     self.await_leave()?;
                     self.wake_island(world, body.index(), time)?;
@@ -136,6 +142,8 @@ impl EventDriven {
                 self.drop_pair(slot)?;
             }
         }
+        // What is begun here must be known to the broad phase as reported, or it would not say when it ends.
+        self.take_pair_changes(world, time)?;
         let mut all = std::mem::take(&mut self.boxes.met);
         self.parts.broad_phase.pairs(&mut all);
         let of = |key: &Pair| {

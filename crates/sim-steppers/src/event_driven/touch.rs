@@ -23,7 +23,8 @@
 //! ```text
 //! lift   = max(√(2 f η ε), √(2 g η ε) (1 − 4 d/ε))
 //! s      = max(lift, e c) − γ K_nn p_n                 γ = `GIVE`, up to `LEFT` of a hop: one way only to bear a load
-//! target = (−a_t min(s, hop)/f, s)                     a hop goes out and back along one line, so that nothing creeps
+//! target = (−a_t min(s, hop)/f, s)                     a hop goes out and back along one line, so that nothing creeps; |a_t|/f cut to μ:
+//!                                                      who cannot stick is not thrown uphill, which would add energy
 //! visit:  p ← p + K⁻¹ (target − u)                     if that is inside the cone
 //!         p_n ← max(0, p_n + (s − u_n)/K_nn),  p_t ← p_t + (target_t − u_t)/k_t cut to μ p_n      else
 //! ```
@@ -48,7 +49,7 @@
 //!
 //! # Tested by
 //!
-//! `tests/support.rs`, `tests/every_event.rs`
+//! `tests/support.rs`, `tests/every_event.rs`, `a_slow_bounce_off_a_steep_wall_adds_no_energy`
 
 use super::{
     look::{Look, Sides},
@@ -265,7 +266,7 @@ impl Touch {
         touch.speed = hop(fall).max(low).max(pressing.restitution * touch.approach);
         if pressed {
             touch.hop = unit.max(hop(fall));
-            touch.lean = pull.truncate() / -fall;
+            touch.lean = (pull.truncate() / -fall).clamp_length_max(pressing.friction);
         }
         Ok(touch)
     }

@@ -180,8 +180,12 @@ impl World {
         &self.materials
     }
 
-    /// Named materials and rules of combination, to be changed: new values hold from the next collision on.
+    /// Named materials and rules of combination, to be changed: new values hold from the next collision on. Sleepers wake: what held
+    /// them may not hold them any more.
     pub fn materials_mut(&mut self) -> &mut MaterialTable {
+        let asleep = |(id, body): (BodyId, &Body)| (body.rest == Rest::Asleep).then_some(id);
+        let sleepers: Vec<BodyId> = self.bodies().filter_map(asleep).collect();
+        sleepers.into_iter().for_each(|id| self.note(Change::Filtered(id)));
         &mut self.materials
     }
 

@@ -166,6 +166,17 @@ mod tests {
         assert_rows(&wall(0.3, 1.0, &SHARES[..2]).unwrap());
     }
 
+    #[test]
+    fn the_wall_at_a_thousandth_runs_five_seconds_awake_under_both_handlings() {
+        // A budget that is used up would be an error.
+        let rows = wall(0.2, 5.0, &SHARES[2..]).unwrap();
+        assert_rows(&rows);
+        let ways: Vec<f64> =
+            rows.iter().filter(|r| r.quantity.ends_with("of ways")).map(|r| r.measured).collect();
+        // Fontijne's wall moved by 0.464 heights with all contacts, and with closest points alone his run failed.
+        assert!(matches!(ways[..], [closest, all] if closest < 5.0 && all < 0.464), "{ways:?}");
+    }
+
     // proves: FON-95
     #[test]
     fn the_wall_at_a_thousandth_does_not_hang_when_closest_points_alone_are_served() {
