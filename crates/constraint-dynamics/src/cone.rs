@@ -26,7 +26,7 @@
 //!
 //! # Cost
 //!
-//! About 30 operations when sticking; 5 to 8 Newton steps of 20 operations when sliding.
+//! About 30 operations when sticking; 3 to 5 Newton steps of 30 operations when sliding.
 //!
 //! # Numerics
 //!
@@ -49,11 +49,71 @@ pub struct LocalContact {
     inverse: DMat3,
     /// W's last column without its last entry.
     coupling: DVec2,
-    w_zz: f64,
-    /// Eigenvectors of S as columns, and its eigenvalues.
+    /// Eigenvectors of S as columns.
     axes: [DVec2; 2],
-    values: [f64; 2],
-    mu: f64,
+    sliding: Sliding,
+}
+
+/// What a sliding contact depends on, along the eigenvectors of S.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sliding {
+    /// Eigenvalues of S.
+    pub(crate) values: [f64; 2],
+    /// `W_tz`.
+    across: [f64; 2],
+    pub(crate) w_zz: f64,
+    pub(crate) mu: f64,
+}
+
+impl Sliding {
+    /// The impulse along both eigenvectors and the normal, given `r` = `q_t` − `W_tz q_z / W_zz` and `q_z` < 0. Starts from the α of an earlier solution, or
+    /// from 0, and leaves its own.
+    #[inline(never)]
+    pub(crate) fn solve(&self, r: [f64; 2], q_z: f64, guess: &mut f64) -> ([f64; 2], f64) {
+        let per_w = 1.0 / self.w_zz;
+        let normal = |t: [f64; 2]| -(q_z + self.across[0] * t[0] + self.across[1] * t[1]) * per_w;
+        let give = |alpha: f64| self.values.map(|value| 1.0 / (value + alpha));
+        let (mut low, mut high, mut alpha) = (0.0_f64, f64::INFINITY, *guess);
+        for _ in 0..1200 {
+            let give = give(alpha);
+            let t = [-r[0] * give[0], -r[1] * give[1]];
+            let square = t[0] * t[0] + t[1] * t[1];
+            let (length, most) = (square.sqrt(), self.mu * normal(t));
+            if length > most {
+                low = alpha;
+            } else {
+                high = alpha;
+            }
+            // Newton's method for 1/|p_t| − 1/(μ p_z), which is nearly straight.
+            let slope = [t[0] * give[0], t[1] * give[1]];
+            let of_length = t[0] * slope[0] + t[1] * slope[1];
+            let of_most = self.mu * per_w * (self.across[0] * slope[0] + self.across[1] * slope[1]);
+            let bend = of_most * square * length + of_length * most * most;
+            let newton = alpha + (length - most) * square * most / bend;
+            let inside = most > 0.0 && newton > low && newton < high;
+            let next = match (inside, high < f64::INFINITY) {
+                (true, _) => newton,
+                (false, true) => 0.5 * (low + high),
+                (false, false) => 2.0 * low.max(self.values[0]).max(self.values[1]),
+            };
+            let change = (next - alpha).abs();
+            if length - most == 0.0 {
+                break;
+            }
+            alpha = next;
+            // Newton's method doubles the digits.
+            if (inside && change <= 1e-8 * next) || change <= 1e-15 * next {
+                break;
+            }
+        }
+        *guess = alpha;
+        let give = give(alpha);
+        let t = [-r[0] * give[0], -r[1] * give[1]];
+        // The normal impulse from the cone itself: the result is inside it to the last bit but one.
+        let z = normal(t).max(0.0);
+        let (length, most) = ((t[0] * t[0] + t[1] * t[1]).sqrt(), self.mu * z);
+        if length > most { (t.map(|t| t * (most / length)), z) } else { (t, z) }
+    }
 }
 
 /// Eigenvalues and vectors of [[a, b], [b, c]].
@@ -75,15 +135,8 @@ impl LocalContact {
     pub fn new(w: &DMat3, mu: f64) -> Self {
         if mu == 0.0 {
             // The normal entry is all that is needed.
-            let (nothing, axes) = (DMat3::ZERO, [DVec2::X, DVec2::Y]);
-            return Self {
-                inverse: nothing,
-                coupling: DVec2::ZERO,
-                w_zz: w.z_axis.z,
-                axes,
-                values: [0.0; 2],
-                mu,
-            };
+            let sliding = Sliding { values: [0.0; 2], across: [0.0; 2], w_zz: w.z_axis.z, mu };
+            return Self { inverse: DMat3::ZERO, coupling: DVec2::ZERO, axes: DVec2::AXES, sliding };
         }
         let trace = w.x_axis.x + w.y_axis.y + w.z_axis.z;
         let mut w = *w;
@@ -101,86 +154,33 @@ impl LocalContact {
             s(coupling.y, coupling.y, w.y_axis.y),
         );
         let values = values.map(|x| x.max(1e-14 * trace));
-        Self { inverse: w.inverse(), coupling, w_zz, axes, values, mu }
+        let sliding = Sliding { values, across: axes.map(|axis| axis.dot(coupling)), w_zz, mu };
+        Self { inverse: w.inverse(), coupling, axes, sliding }
+    }
+
+    /// W⁻¹, the eigenvectors of S, and what sliding depends on.
+    pub(crate) fn parts(&self) -> (&DMat3, [DVec2; 2], &Sliding) {
+        (&self.inverse, self.axes, &self.sliding)
     }
 
     /// The impulse, given the velocity q that the contact would have without it.
     #[inline]
     #[must_use]
     pub fn solve(&self, q: DVec3) -> DVec3 {
-        self.solve_from(q, &mut 0.0)
-    }
-
-    /// The same, with the α of an earlier solution as the first guess of this one's.
-    #[inline]
-    #[must_use]
-    pub fn solve_from(&self, q: DVec3, alpha: &mut f64) -> DVec3 {
+        let Sliding { w_zz, mu, .. } = self.sliding;
         if q.z >= 0.0 {
             return DVec3::ZERO;
         }
-        if self.mu == 0.0 {
-            return DVec3::new(0.0, 0.0, -q.z / self.w_zz);
+        if mu == 0.0 {
+            return DVec3::new(0.0, 0.0, -q.z / w_zz);
         }
         let stick = -(self.inverse * q);
-        if stick.z >= 0.0 && stick.truncate().length_squared() <= (self.mu * stick.z) * (self.mu * stick.z) {
+        if stick.z >= 0.0 && stick.truncate().length_squared() <= (mu * stick.z) * (mu * stick.z) {
             return stick;
         }
-        self.slide(q, alpha)
-    }
-
-    fn slide(&self, q: DVec3, guess: &mut f64) -> DVec3 {
-        let r = q.truncate() - self.coupling * (q.z / self.w_zz);
-        let along = [r.dot(self.axes[0]), r.dot(self.axes[1])];
-        let across = [self.coupling.dot(self.axes[0]), self.coupling.dot(self.axes[1])];
-        // |p_t|, p_z and their slopes at α.
-        let per_w = 1.0 / self.w_zz;
-        let at = |alpha: f64| {
-            let give = [1.0 / (self.values[0] + alpha), 1.0 / (self.values[1] + alpha)];
-            let t = [-along[0] * give[0], -along[1] * give[1]];
-            let d = [-t[0] * give[0], -t[1] * give[1]];
-            let z = -(q.z + across[0] * t[0] + across[1] * t[1]) * per_w;
-            let z_slope = -(across[0] * d[0] + across[1] * d[1]) * per_w;
-            let length = (t[0] * t[0] + t[1] * t[1]).sqrt();
-            let slope = if length > 0.0 { (t[0] * d[0] + t[1] * d[1]) / length } else { 0.0 };
-            (length - self.mu * z, slope - self.mu * z_slope, t)
-        };
-        let large = self.values[0].max(self.values[1]);
-        let (mut low, mut high, mut alpha) = (0.0_f64, f64::INFINITY, *guess);
-        for _ in 0..1200 {
-            let (value, slope, _) = at(alpha);
-            if value > 0.0 {
-                low = alpha;
-            } else {
-                high = alpha;
-            }
-            let newton = alpha - value / slope;
-            let inside = newton > low && newton < high;
-            let next = match (inside, high < f64::INFINITY) {
-                (true, _) => newton,
-                (false, true) => 0.5 * (low + high),
-                (false, false) => 2.0 * low.max(large),
-            };
-            let change = (next - alpha).abs();
-            if value == 0.0 {
-                break;
-            }
-            alpha = next;
-            // Newton's method doubles the digits.
-            if (inside && change <= 1e-8 * next) || change <= 1e-15 * next {
-                break;
-            }
-        }
-        *guess = alpha;
-        let t = at(alpha).2;
-        let tangential = self.axes[0] * t[0] + self.axes[1] * t[1];
-        // The normal impulse from the cone itself: the result is inside it to the last bit but one.
-        let z = (-(q.z + self.coupling.dot(tangential)) / self.w_zz).max(0.0);
-        let length = tangential.length();
-        if length > self.mu * z {
-            (tangential * (self.mu * z / length)).extend(z)
-        } else {
-            tangential.extend(z)
-        }
+        let r = q.truncate() - self.coupling * (q.z / w_zz);
+        let (t, z) = self.sliding.solve(self.axes.map(|axis| axis.dot(r)), q.z, &mut 0.0);
+        (self.axes[0] * t[0] + self.axes[1] * t[1]).extend(z)
     }
 }
 

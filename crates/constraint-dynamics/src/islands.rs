@@ -62,18 +62,23 @@ impl Islands {
         parent.clear();
         parent.extend(0..bodies as u32);
         let movable = |k: u32| (k as usize) < bodies && movable(k);
-        for [a, b] in contacts.clone() {
-            if movable(a) && movable(b) {
+        // Contacts of the same two bodies come one after the other.
+        let mut last = [NONE; 2];
+        for pair @ [a, b] in contacts.clone() {
+            if pair != last && movable(a) && movable(b) {
                 let (x, y) = (root(parent, a), root(parent, b));
                 parent[x.max(y) as usize] = x.min(y);
             }
+            last = pair;
         }
         number.clear();
         number.resize(bodies, NONE);
         of_contact.clear();
         let mut count = 0;
+        let mut before = (NONE, NONE);
         for pair in contacts {
             let island = match pair.into_iter().find(|&k| movable(k)) {
+                Some(k) if before.0 == k => before.1,
                 Some(k) => {
                     let slot = &mut number[root(parent, k) as usize];
                     if *slot == NONE {
@@ -87,6 +92,7 @@ impl Islands {
                     count - 1
                 }
             };
+            before = (pair.into_iter().find(|&k| movable(k)).unwrap_or(NONE), island);
             of_contact.push(island);
         }
         starts.clear();

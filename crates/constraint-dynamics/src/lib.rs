@@ -37,6 +37,7 @@
 //! | [`cone`] | one contact, exactly |
 //! | [`gauss_seidel`] | [`ConeGaussSeidel`]: exact cones |
 //! | [`newton`] | [`ConeNewton`]: exact cones for deep piles |
+//! | [`normals`] | contacts without friction: overlaps of heaps |
 //! | [`polyhedral`] | [`PolyhedralCone`]: flat-sided cones through any [`LcpSolver`](sim_traits::LcpSolver) |
 //! | [`greedy`] | [`Greedy`]: the worst contact first |
 //! | [`restitution`] | impacts that make no energy |
@@ -67,6 +68,7 @@ pub mod greedy;
 pub mod implicit;
 pub mod islands;
 pub mod newton;
+pub mod normals;
 pub mod polyhedral;
 pub mod pool;
 pub mod restitution;

@@ -14,17 +14,19 @@
 //! # Formula
 //!
 //! ```text
-//! contact:  q = b + J w − W_cc p;   p' = exact solution of the contact alone;   w += M⁻¹ Jᵀ (p' − p)
+//! contact:  u = b + J w;   p' = exact solution of the contact alone, sticking at p − W_cc⁻¹ u;   w += M⁻¹ Jᵀ (p' − p)
 //! sweep:    forward, then backward, in the order of the later body;   then p and w extrapolated as in gauss_seidel
 //! ```
 //!
 //! # Cost
 //!
-//! Some seventy multiplications per contact, however many share its bodies, and the local solution. No allocation once grown.
+//! Some seventy multiplications per contact and visit, however many share its bodies, and the root where it slides. Contacts whose bodies hardly moved since, and
+//! open ones that cannot have closed, are passed by. No allocation once grown.
 //!
 //! # Numerics
 //!
-//! w is summed up anew from the impulses before they are measured.
+//! All in world axes: a contact that sticks needs W⁻¹ alone. w is summed up anew from the impulses before they are measured; if they are not good enough then,
+//! every contact is visited again.
 //!
 //! # Failure
 //!
@@ -34,22 +36,40 @@
 //!
 //! `bodies_stand_for_rows`, `newton_conforms`
 
-use crate::cone::LocalContact;
-use sim_math::glam::{DMat3, DVec3};
+use crate::cone::{LocalContact, Sliding};
+use sim_math::{
+    Sym3,
+    glam::{DMat3, DVec3},
+};
 use sim_traits::{ContactCertificate, ContactProblem, FreeContacts};
 
 /// Share of the tolerance by which bodies may be stirred before a contact is solved again.
 const CALM: f64 = 0.1;
+/// Share of the velocity at which an open contact parts by which its bodies may be stirred before it is solved again. Impulses across move bodies more than
+/// their size along the normal tells, by a factor of six at most for all but odd bodies.
+const OPEN: f64 = 0.15;
+
+/// Limits of sweeps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    /// Pairs of sweeps.
+    pub(crate) pairs: u32,
+    /// Contacts solved.
+    pub(crate) visits: u32,
+    /// Share of the largest change of the sweep before by which bodies may be stirred before a contact is solved again: most visits then go where most is
+    /// left to do. Above a tenth the extrapolation suffers.
+    pub(crate) focus: f64,
+}
 
 /// A body and the change of its velocity.
 #[derive(Debug, Clone, Copy)]
 struct Moved {
     angular: DVec3,
     linear: DVec3,
-    inverse_mass: f64,
-    inverse_inertia: DMat3,
     /// Sum of the sizes of all changes, m/s.
     stir: f64,
+    inverse_mass: f64,
+    inverse_inertia: Sym3,
     /// Largest arm of a contact, m.
     reach: f64,
 }
@@ -57,6 +77,7 @@ struct Moved {
 /// What sweeps change of a contact: kept apart, so that a contact that need not be solved again costs little.
 #[derive(Debug, Clone, Copy)]
 struct State {
+    /// World axes.
     impulse: DVec3,
     bodies: [u32; 2],
     /// What its bodies had been stirred when it was solved last, m/s.
@@ -65,19 +86,35 @@ struct State {
     alpha: f64,
 }
 
-/// A contact in the order of sweeps.
+/// What a visit needs of a contact, in world axes.
 #[derive(Debug, Clone, Copy)]
 struct Point {
-    contact: u32,
     arms: [DVec3; 2],
-    frame: DMat3,
     /// Velocity without impulses.
     free: DVec3,
-    /// Block of W of the contact with itself.
-    response: DMat3,
+    normal: DVec3,
+    /// W n.
+    lift: DVec3,
+    /// W⁻¹.
+    inverse: Sym3,
     softness: f64,
     friction: f64,
-    local: LocalContact,
+    w_zz: f64,
+}
+
+/// What a visit needs besides where the contact slides.
+#[derive(Debug, Clone, Copy)]
+struct Slope {
+    /// Eigenvectors of S, world axes.
+    axes: [DVec3; 2],
+    sliding: Sliding,
+}
+
+/// Where the contact is among those of the problem.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    contact: u32,
+    frame: DMat3,
 }
 
 impl Point {
@@ -85,17 +122,11 @@ impl Point {
     fn velocity(&self, state: &State, bodies: &[Moved]) -> DVec3 {
         let [a, b] = state.bodies.map(|k| &bodies[k as usize]);
         let apart = (a.linear + a.angular.cross(self.arms[0])) - (b.linear + b.angular.cross(self.arms[1]));
-        self.free + self.frame.transpose() * apart + self.softness * state.impulse
+        self.free + apart + self.softness * state.impulse
     }
 
     #[inline]
-    fn push(&self, state: &State, bodies: &mut [Moved], impulse: DVec3) {
-        self.push_along(state, bodies, self.frame * impulse);
-    }
-
-    /// The same for an impulse in world axes.
-    #[inline]
-    fn push_along(&self, state: &State, bodies: &mut [Moved], f: DVec3) {
+    fn push(&self, state: &State, bodies: &mut [Moved], f: DVec3) {
         let a = &mut bodies[state.bodies[0] as usize];
         a.linear += f * a.inverse_mass;
         a.angular += a.inverse_inertia * self.arms[0].cross(f);
@@ -104,39 +135,42 @@ impl Point {
         b.angular -= b.inverse_inertia * self.arms[1].cross(f);
     }
 
-    /// Solves the contact with the others as they are; returns the size of its change as a velocity.
+    /// Solves the contact with the others as they are; returns the size of its change as a velocity, and the velocity at which it parts without impulse.
     #[inline]
-    fn relax(&self, state: &mut State, bodies: &mut [Moved]) -> f64 {
-        if self.friction == 0.0 {
-            return self.relax_normal(state, bodies);
-        }
-        let q = self.velocity(state, bodies) - self.response * state.impulse;
-        let next = self.local.solve_from(q, &mut state.alpha);
-        let change = next - state.impulse;
+    fn relax(&self, slope: &Slope, state: &mut State, bodies: &mut [Moved]) -> (f64, f64) {
+        let u = self.velocity(state, bodies);
+        let p = state.impulse;
+        // The velocity along the normal without its own impulse.
+        let q_z = self.normal.dot(u) - self.lift.dot(p);
+        let next = if q_z >= 0.0 {
+            DVec3::ZERO
+        } else if self.friction == 0.0 {
+            self.normal * (-q_z / self.w_zz)
+        } else {
+            self.solve(slope, p - self.inverse * u, q_z, &mut state.alpha)
+        };
+        let change = next - p;
         if change == DVec3::ZERO {
-            return 0.0;
+            return (0.0, q_z.max(0.0));
         }
         state.impulse = next;
         self.push(state, bodies, change);
-        change.length() * self.response.z_axis.z
+        (change.length() * self.w_zz, q_z.max(0.0))
     }
 
-    /// The same without friction, along the normal alone.
+    /// The impulse of the contact alone, given the one with which it would stick.
     #[inline]
-    fn relax_normal(&self, state: &mut State, bodies: &mut [Moved]) -> f64 {
-        let normal = self.frame.z_axis;
-        let [a, b] = state.bodies.map(|k| &bodies[k as usize]);
-        let apart = (a.linear + a.angular.cross(self.arms[0])) - (b.linear + b.angular.cross(self.arms[1]));
-        let w = self.response.z_axis.z;
-        let approach = self.free.z + normal.dot(apart) + self.softness * state.impulse.z;
-        let next = (state.impulse.z - approach / w).max(0.0);
-        let change = next - state.impulse.z;
-        state.impulse = DVec3::new(0.0, 0.0, next);
-        if change == 0.0 {
-            return 0.0;
+    fn solve(&self, slope: &Slope, stick: DVec3, q_z: f64, alpha: &mut f64) -> DVec3 {
+        let z = self.normal.dot(stick);
+        let most = self.friction * z;
+        if z >= 0.0 && (stick - self.normal * z).length_squared() <= most * most {
+            return stick;
         }
-        self.push_along(state, bodies, normal * change);
-        change.abs() * w
+        // With p = −W⁻¹ q the right side of sliding is −S p_t.
+        let Slope { axes, sliding } = slope;
+        let r = [0, 1].map(|k| -sliding.values[k] * axes[k].dot(stick));
+        let (t, z) = sliding.solve(r, q_z, alpha);
+        axes[0] * t[0] + axes[1] * t[1] + self.normal * z
     }
 }
 
@@ -149,11 +183,18 @@ impl State {
 
     /// Solves the contact, unless its bodies have been stirred by no more than `calm` since it was solved last; returns the size of its change.
     #[inline]
-    fn visit(&mut self, point: &Point, bodies: &mut [Moved], calm: f64) -> f64 {
+    fn visit(
+        &mut self,
+        (point, slope): (&Point, &Slope),
+        bodies: &mut [Moved],
+        calm: f64,
+        visits: &mut u32,
+    ) -> f64 {
         if self.stirred(bodies) - self.seen <= calm {
             return 0.0;
         }
-        let size = point.relax(self, bodies);
+        *visits += 1;
+        let (size, parts) = point.relax(slope, self, bodies);
         if size > 0.0 {
             for k in self.bodies {
                 let body = &mut bodies[k as usize];
@@ -161,7 +202,7 @@ impl State {
             }
         }
         // What it stirred itself it has seen.
-        self.seen = self.stirred(bodies);
+        self.seen = self.stirred(bodies) + OPEN * parts;
         size
     }
 }
@@ -172,6 +213,8 @@ pub(crate) struct BodySweeps {
     /// The bodies, and the ground as the last.
     bodies: Vec<Moved>,
     points: Vec<Point>,
+    slopes: Vec<Slope>,
+    origins: Vec<Origin>,
     states: Vec<State>,
     starts: Vec<u32>,
     before: Vec<DVec3>,
@@ -188,29 +231,19 @@ impl BodySweeps {
         self.bodies.extend(free.bodies.iter().map(|body| Moved {
             angular: DVec3::ZERO,
             linear: DVec3::ZERO,
-            inverse_mass: 1.0 / body.mass,
-            inverse_inertia: body.inverse_inertia,
             stir: 0.0,
+            inverse_mass: 1.0 / body.mass,
+            inverse_inertia: Sym3::from_mat3(body.inverse_inertia),
             reach: 0.0,
         }));
         self.bodies.push(Moved {
             angular: DVec3::ZERO,
             linear: DVec3::ZERO,
-            inverse_mass: 0.0,
-            inverse_inertia: DMat3::ZERO,
             stir: 0.0,
+            inverse_mass: 0.0,
+            inverse_inertia: Sym3::ZERO,
             reach: 0.0,
         });
-        let point = |c: usize| Point {
-            contact: c as u32,
-            arms: free.arms[c],
-            frame: free.frames[c],
-            free: problem.velocity()[c],
-            response: problem.diagonal(c),
-            softness: problem.softness(c),
-            friction: problem.friction()[c],
-            local: LocalContact::new(&problem.diagonal(c), problem.friction()[c]),
-        };
         // Counting sort by the later body: what hangs together is swept together.
         let later =
             |c: usize| free.sides[c].into_iter().filter(|&k| (k as usize) < n).max().unwrap_or(0) as usize;
@@ -220,10 +253,6 @@ impl BodySweeps {
         for k in 1..self.starts.len() {
             self.starts[k] += self.starts[k - 1];
         }
-        self.points.clear();
-        if let Some(first) = (!p.is_empty()).then(|| point(0)) {
-            self.points.resize(p.len(), first);
-        }
         for (sides, arms) in free.sides.iter().zip(free.arms) {
             for (k, arm) in sides.iter().zip(arms) {
                 if let Some(body) = self.bodies[..n].get_mut(*k as usize) {
@@ -231,18 +260,40 @@ impl BodySweeps {
                 }
             }
         }
+        self.origins.clear();
+        self.origins.resize(p.len(), Origin { contact: 0, frame: DMat3::ZERO });
         for c in 0..p.len() {
             let slot = &mut self.starts[later(c)];
-            self.points[*slot as usize] = point(c);
+            self.origins[*slot as usize] = Origin { contact: c as u32, frame: free.frames[c] };
             *slot += 1;
         }
+        self.points.clear();
+        self.slopes.clear();
         self.states.clear();
-        self.states.extend(self.points.iter().map(|point| State {
-            impulse: p[point.contact as usize],
-            bodies: free.sides[point.contact as usize].map(|k| k.min(n as u32)),
-            seen: f64::NEG_INFINITY,
-            alpha: 0.0,
-        }));
+        for Origin { contact, frame } in &self.origins {
+            let c = *contact as usize;
+            let (response, friction) = (problem.diagonal(c), problem.friction()[c]);
+            let local = LocalContact::new(&response, friction);
+            let (inverse, axes, sliding) = local.parts();
+            self.points.push(Point {
+                arms: free.arms[c],
+                free: *frame * problem.velocity()[c],
+                normal: frame.z_axis,
+                lift: *frame * response.z_axis,
+                inverse: Sym3::from_mat3(*inverse).congruence(*frame),
+                softness: problem.softness(c),
+                friction,
+                w_zz: response.z_axis.z,
+            });
+            let axes = axes.map(|axis| frame.x_axis * axis.x + frame.y_axis * axis.y);
+            self.slopes.push(Slope { axes, sliding: *sliding });
+            self.states.push(State {
+                impulse: *frame * p[c],
+                bodies: free.sides[c].map(|k| k.min(n as u32)),
+                seen: f64::NEG_INFINITY,
+                alpha: 0.0,
+            });
+        }
     }
 
     /// Sums the velocities up from the impulses.
@@ -261,31 +312,33 @@ impl BodySweeps {
     pub(crate) fn certificate(&mut self) -> ContactCertificate {
         self.sum();
         let mut all = ContactCertificate::default();
-        for (point, state) in self.points.iter().zip(&self.states) {
+        for ((point, state), Origin { frame, .. }) in self.points.iter().zip(&self.states).zip(&self.origins)
+        {
             let u = point.velocity(state, &self.bodies);
-            all.include(state.impulse, u, point.friction, point.response.z_axis.z);
+            let axes = frame.transpose();
+            all.include(axes * state.impulse, axes * u, point.friction, point.w_zz);
         }
         all
     }
 
     /// Measures other impulses, which are kept.
     pub(crate) fn certificate_of(&mut self, p: &[DVec3]) -> ContactCertificate {
-        for (point, state) in self.points.iter().zip(&mut self.states) {
-            state.impulse = p[point.contact as usize];
+        for (state, Origin { contact, frame }) in self.states.iter_mut().zip(&self.origins) {
+            state.impulse = *frame * p[*contact as usize];
         }
         self.certificate()
     }
 
     /// The impulses.
     pub(crate) fn store(&self, p: &mut [DVec3]) {
-        for (point, state) in self.points.iter().zip(&self.states) {
-            p[point.contact as usize] = state.impulse;
+        for (state, Origin { contact, frame }) in self.states.iter().zip(&self.origins) {
+            p[*contact as usize] = frame.transpose() * state.impulse;
         }
     }
 
-    /// At most `count` pairs of sweeps, until the residual is at most `tolerance`, or at most `enough` and no pair makes it smaller. Returns how many it took.
+    /// At most so many sweeps, until the residual is at most `tolerance`, or at most `enough` and no pair makes it smaller. Returns how many pairs it took.
     /// [`BodySweeps::sum`] has been called before.
-    pub(crate) fn run(&mut self, tolerance: f64, enough: f64, count: u32) -> (u32, ContactCertificate) {
+    pub(crate) fn run(&mut self, tolerance: f64, enough: f64, most: Budget) -> (u32, ContactCertificate) {
         let n = self.points.len();
         self.direction.clear();
         self.direction.resize(n, DVec3::ZERO);
@@ -294,7 +347,8 @@ impl BodySweeps {
         let mut last = f64::INFINITY;
         let mut least = f64::INFINITY;
         let mut iterations = 0;
-        let calm = CALM * tolerance;
+        let mut calm = CALM * tolerance;
+        let mut visits = 0;
         loop {
             iterations += 1;
             self.before.clear();
@@ -302,24 +356,29 @@ impl BodySweeps {
             self.bodies_before.clear();
             self.bodies_before.extend(self.bodies.iter().map(|body| [body.angular, body.linear]));
             let mut change = 0.0_f64;
-            for (state, point) in self.states.iter_mut().zip(&self.points) {
-                state.visit(point, &mut self.bodies, calm);
+            let points = || self.points.iter().zip(&self.slopes);
+            for (state, point) in self.states.iter_mut().zip(points()) {
+                state.visit(point, &mut self.bodies, calm, &mut visits);
             }
-            for (state, point) in self.states.iter_mut().zip(&self.points).rev() {
-                change = change.max(state.visit(point, &mut self.bodies, calm));
+            for (state, point) in self.states.iter_mut().zip(points()).rev() {
+                change = change.max(state.visit(point, &mut self.bodies, calm, &mut visits));
             }
-            let spent = iterations >= count;
+            let spent = iterations >= most.pairs || visits >= most.visits;
+            // Contacts that were passed by have to be seen once more.
+            let careful = calm <= CALM * tolerance;
+            calm = (CALM * tolerance).max(most.focus * change);
             // At the limit of rounding sweeps do not help any more.
-            let stuck = change <= enough && change >= least;
+            let stuck = careful && change <= enough && change >= least;
             least = least.min(change);
             // The change of a sweep is a cheap sign of the residual, which alone decides.
-            if change <= 2.0 * tolerance || spent || n < 2 || stuck {
+            if (careful && change <= 2.0 * tolerance) || spent || n < 2 || stuck {
                 self.enter_cones();
                 let certificate = self.certificate();
                 let good = certificate.residual <= if stuck { enough } else { tolerance };
                 if good || spent {
                     return (iterations, certificate);
                 }
+                self.states.iter_mut().for_each(|state| state.seen = f64::NEG_INFINITY);
             }
             self.extrapolate(&mut last);
         }
@@ -327,12 +386,15 @@ impl BodySweeps {
 
     /// Contacts that were not solved again after they were extrapolated may be a little outside.
     fn enter_cones(&mut self) {
-        for (State { impulse: p, .. }, Point { friction, .. }) in self.states.iter_mut().zip(&self.points) {
-            let (across, most) = (p.truncate(), friction.max(0.0) * p.z.max(0.0));
+        for (State { impulse: p, .. }, Point { friction, normal, .. }) in
+            self.states.iter_mut().zip(&self.points)
+        {
+            let z = normal.dot(*p);
+            let (across, most) = (*p - *normal * z, friction * z.max(0.0));
             let size = across.length();
-            if p.z < 0.0 || size > most {
+            if z < 0.0 || size > most {
                 let shorter = if size > 0.0 { most / size } else { 0.0 };
-                *p = (across * shorter).extend(p.z.max(0.0));
+                *p = across * shorter + *normal * z.max(0.0);
             }
         }
     }
@@ -345,6 +407,10 @@ impl BodySweeps {
         let beta = if beta <= 1.0 { beta } else { 0.0 };
         for ((state, b), d) in self.states.iter_mut().zip(&self.before).zip(&mut self.direction) {
             let step = state.impulse - *b;
+            if state.impulse == DVec3::ZERO && *d != DVec3::ZERO {
+                // Open, and yet moved on: to be solved again in any case.
+                state.seen = f64::NEG_INFINITY;
+            }
             state.impulse += beta * *d;
             *d = beta * *d + step;
         }

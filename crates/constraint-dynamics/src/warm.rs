@@ -46,7 +46,14 @@ impl WarmStart {
     pub fn store(&mut self, contacts: impl Iterator<Item = Remembered>) {
         self.entries.clear();
         self.entries.extend(contacts);
-        self.entries.sort_unstable_by_key(|entry| entry.key);
+        // Most often they come by pairs already.
+        if self.entries.is_sorted_by_key(|entry| entry.key.pair) {
+            for same in self.entries.chunk_by_mut(|x, y| x.key.pair == y.key.pair) {
+                same.sort_unstable_by_key(|entry| entry.key);
+            }
+        } else {
+            self.entries.sort_unstable_by_key(|entry| entry.key);
+        }
     }
 
     /// Impulse of a contact in the last step, world axes, N·s: that of the nearest contact of the same pieces within `radius` (m), or else the one with

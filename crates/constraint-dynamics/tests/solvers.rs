@@ -4,6 +4,7 @@
 use constraint_dynamics::{
     ConeGaussSeidel, ConeNewton, ConeParams, Delassus, Greedy, PolyhedralCone, PolyhedralParams, PoolBody,
     PoolContact,
+    normals::{NormalContact, NormalGoal, NormalSweeps},
     pool::{self, PoolWorkspace, PreparedPool},
 };
 use lcp_lemke::Driver;
@@ -441,4 +442,64 @@ fn closing_walls_exert_bounded_impulses() {
     let mut p = [DVec3::ZERO];
     let found = Softener::default().solve(&owned.problem().unwrap(), &mut lemke(8), &mut p).unwrap();
     assert!(found.solved && !found.soft);
+}
+
+#[test]
+fn normals_are_cones_without_friction() {
+    let mut random = SplitMix64(46);
+    let mut sweeps = NormalSweeps::default();
+    let mut hard = 0;
+    for round in 0..60 {
+        let (mut bodies, mut contacts) = pyramid(1 + random.below(5));
+        for body in &mut bodies {
+            body.velocity = sim_math::spatial::Motion::new(random.vec3(0.3), random.vec3(0.5));
+        }
+        for contact in &mut contacts {
+            contact.friction = 0.0;
+            contact.bias = DVec3::Z * (random.vec3(0.3).x - 0.1);
+        }
+        let normals = || {
+            contacts.iter().map(|c| NormalContact {
+                bodies: c.bodies,
+                point: c.point,
+                normal: c.frame.z_axis,
+                gap: c.bias.z,
+            })
+        };
+        let mut rows = Delassus::default();
+        pool::assemble(&bodies, &contacts, &mut PoolWorkspace::default(), &mut rows);
+        let (problem, mut soft) = (rows.problem().unwrap(), Vec::new());
+        let softness = if round % 2 == 0 { 0.0 } else { 0.1 };
+        let problem = if softness > 0.0 { problem.softened(softness, &mut soft) } else { problem };
+        let mut p = vec![DVec3::ZERO; contacts.len()];
+        let mut law = ConeGaussSeidel::default();
+        law.params.max_iterations = 10_000;
+        law.solve(&problem, &mut p).unwrap();
+        // The velocities are unique, the impulses need not be.
+        let mut pushed = bodies.clone();
+        pool::apply(&mut pushed, &contacts, &p);
+        let mut swept = bodies.clone();
+        let goal = NormalGoal { accuracy: 1e-9, pairs: 3000, visits: u32::MAX, softness };
+        let found = sweeps.solve(&mut swept, normals(), goal);
+        assert!(found.residual <= 1e-8, "{found:?}");
+        assert!((found.scale - problem.velocity().iter().map(|b| -b.z).fold(0.0, f64::max)).abs() < 1e-12);
+        for (x, y) in pushed.iter().zip(&swept) {
+            let apart = x.velocity - y.velocity;
+            assert!(apart.linear.length() + apart.angular.length() < 1e-5, "round {round}: {apart:?}");
+        }
+        // A rough answer is as good as it says: no contact approaches by more.
+        let mut rough = bodies.clone();
+        let goal = NormalGoal { accuracy: 1e-2, pairs: 4, visits: 0, softness };
+        let said = sweeps.solve(&mut rough, normals(), goal);
+        assert!(said.iterations <= 4);
+        hard += u32::from(said.residual > 1e-2);
+        if softness == 0.0 {
+            let approach = |c: &PoolContact| -(pool::velocity_of(&rough, c).z + c.bias.z);
+            assert!(contacts.iter().map(approach).fold(0.0, f64::max) <= said.residual + 1e-12);
+        }
+    }
+    assert!(hard > 0 && hard < 60, "{hard}");
+    let goal = NormalGoal { accuracy: 0.0, pairs: 1, visits: 0, softness: 0.0 };
+    let nothing = sweeps.solve(&mut [], std::iter::empty(), goal);
+    assert!(nothing.residual == 0.0 && nothing.scale == 0.0);
 }

@@ -40,6 +40,7 @@ use super::{
 use crate::errors;
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact, WarmStart,
+    normals::NormalSweeps,
     pool::{PoolWorkspace, PreparedPool},
     restitution::ImpactWorkspace,
     soft::SoftParams,
@@ -149,6 +150,7 @@ pub struct TimeStepping {
     pub(super) impact_workspace: ImpactWorkspace,
     pub(super) prepared: PreparedPool,
     pub(super) softener: Softener,
+    pub(super) normals: NormalSweeps,
     pub(super) local_starts: Vec<u32>,
     pub(super) local_columns: Vec<u32>,
     /// Contacts that began or ended in the present step.
@@ -199,6 +201,7 @@ impl TimeStepping {
             impact_workspace: ImpactWorkspace::default(),
             prepared: PreparedPool::default(),
             softener: Softener::default(),
+            normals: NormalSweeps::default(),
             local_starts: Vec::new(),
             local_columns: Vec::new(),
             begun: Vec::new(),
@@ -267,7 +270,13 @@ impl TimeStepping {
 
     /// Finds the contacts within reach of the next step.
     pub(super) fn find_contacts(&mut self, world: &World) -> Result<(), StepError> {
-        let horizon = Horizon::new(&self.params, self.params.step(), self.soft.is_some());
+        self.follow_contacts(world, 0.0)
+    }
+
+    /// The same after bodies were put right: contacts found before are followed where their bodies have moved by less than `lenient` (m) since.
+    pub(super) fn follow_contacts(&mut self, world: &World, lenient: f64) -> Result<(), StepError> {
+        let mut horizon = Horizon::new(&self.params, self.params.step(), self.soft.is_some());
+        horizon.lenient = lenient;
         let seen = self.detect.run(world, &mut self.parts, &horizon)?;
         match &mut self.soft {
             Some(soft) => {

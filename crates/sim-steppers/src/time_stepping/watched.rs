@@ -113,13 +113,15 @@ pub(super) struct Horizon {
     pub(super) round: f64,
     /// Contacts follow what rolls.
     pub(super) rolls: bool,
+    /// How far bodies may move beyond that where they are only put right, m: less than the margin.
+    pub(super) lenient: f64,
 }
 
 impl Horizon {
     /// For a step of `h` seconds. The manifolds of the soft solver follow what rolls, and rows do not.
     pub(super) fn new(params: &TimeSteppingParams, h: f64, is_soft: bool) -> Self {
         let round = if is_soft { 0.25 * params.recycle } else { params.recycle.min(OTHERWISE) };
-        Self { h, margin: params.margin, flat: params.recycle, round, rolls: is_soft }
+        Self { h, margin: params.margin, flat: params.recycle, round, rolls: is_soft, lenient: 0.0 }
     }
 
     fn lasting(&self, shapes: [&Shape; 2]) -> f64 {
@@ -268,7 +270,8 @@ impl Watched {
         let [[path_a, far_a], [path_b, far_b]] = self.bodies.map(|body| trails.gauge(body));
         let path = path_a + path_b;
         // The usual case of a pile at rest: both have hardly moved, and are slow.
-        if path <= self.gauge.path && far_a + far_b <= self.gauge.far {
+        let lenient = horizon.lenient;
+        if path <= self.gauge.path + lenient && far_a + far_b <= self.gauge.far + lenient {
             return;
         }
         let needed = horizon.margin + trails.closing(self.bodies);
@@ -302,6 +305,7 @@ impl Watched {
         let (rest, is_sensor) = (&mut *self.rest, self.sensor.is_some());
         let found = &mut rest.found;
         let holds = |moved: f64| {
+            let moved = moved - horizon.lenient;
             let held = found.manifolds.is_empty() || moved <= found.keep;
             held && !is_sensor && needed + moved <= found.reach
         };
