@@ -102,7 +102,7 @@ fn stages_come_in_order() {
     }
 }
 
-/// Two threads, the second half first.
+/// Four pieces of work on two threads, the second half first.
 #[derive(Debug)]
 struct Two;
 
@@ -115,7 +115,7 @@ impl Executor for Two {
     }
 
     fn parallelism(&self) -> usize {
-        2
+        4
     }
 }
 

@@ -129,7 +129,7 @@ fn heap() -> World {
     world
 }
 
-/// Two threads, the second half first.
+/// Four pieces of work on two threads, the second half first.
 #[derive(Debug)]
 struct Two;
 
@@ -142,7 +142,7 @@ impl Executor for Two {
     }
 
     fn parallelism(&self) -> usize {
-        2
+        4
     }
 }
 

@@ -222,6 +222,8 @@ fn run<L: Lane>(
         bodies.push(&SoftBody::IDLE);
     }
     let shelf = Shelf::new(manifolds);
+    // A single domain leaves nothing between domains, and is not worth a thread.
+    let executor = if workspace.groups.len() <= 2 { &Serial } else { executor };
     for_each_large_mut(executor, &mut workspace.groups, &|k, group| {
         // SAFETY: nobody writes manifolds now.
         unsafe { group.fill(&shelf, bodies, (first + k) as u32) };

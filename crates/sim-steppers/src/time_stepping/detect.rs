@@ -19,6 +19,11 @@ use sim_world::{Body, Collider, EventKind, StepError, World};
 /// Slack of a box beyond the next step: this share of the body's size. More means fewer renewals, and more pairs that come to nothing.
 const SLACK: f64 = 0.05;
 
+/// Pairs to be looked at, and threads, from which on these share them: what a thread finds has to come back from its cache, which costs as much as two
+/// threads gain.
+const MANY: usize = 512;
+const THREADS: usize = 3;
+
 /// The box of a collider in the broad phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -53,6 +58,9 @@ pub(super) struct Detect {
     /// What meets what may have changed.
     doubtful: bool,
     pub(super) watched: Vec<Watched>,
+    /// Those to be looked at.
+    due: Vec<u32>,
+    is_due: Vec<bool>,
     before: Vec<Watched>,
     pub(super) exerted: Exerted,
     /// Memory of pairs that are gone.
@@ -270,8 +278,28 @@ impl Detect {
     fn look(&mut self, world: &World, parts: &TimeParts, horizon: &Horizon) -> Result<bool, StepError> {
         let before = self.distances;
         let (narrow, executor) = (parts.narrow_phase.as_ref(), parts.executor.as_ref());
-        let places = (&self.placed[..], &self.trails);
-        for_each_mut(executor, &mut self.watched, &|_, pair| pair.look(world, narrow, places, horizon));
+        let (placed, trails) = (&self.placed[..], &self.trails);
+        self.due.clear();
+        for (k, pair) in (0..).zip(&mut self.watched) {
+            if pair.is_due(placed, trails, horizon) {
+                self.due.push(k);
+            }
+        }
+        if self.due.len() < MANY || executor.parallelism() < THREADS {
+            for &k in &self.due {
+                self.watched[k as usize].look(world, narrow, trails, horizon);
+            }
+        } else {
+            self.is_due.clear();
+            self.is_due.resize(self.watched.len(), false);
+            self.due.iter().for_each(|k| self.is_due[*k as usize] = true);
+            let is_due = &self.is_due;
+            for_each_mut(executor, &mut self.watched, &|k, pair| {
+                if is_due[k] {
+                    pair.look(world, narrow, trails, horizon);
+                }
+            });
+        }
         for pair in self.watched.iter().filter(|pair| pair.fresh) {
             self.distances += 1;
             if let Some((source, pair)) = pair.rest.failure.clone().zip(pair.name(world)) {

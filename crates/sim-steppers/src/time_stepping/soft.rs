@@ -83,7 +83,7 @@ impl TimeStepping {
         self.trace(Stage::Move);
         self.carry(world, end)?;
         self.fire_timers(world, end);
-        world.set_time_by(self.parts.executor.as_ref(), end).map_err(of_world)?;
+        world.set_time(end).map_err(of_world)?;
         self.trace(Stage::Detect);
         self.find_contacts(world)?;
         self.notice(world);

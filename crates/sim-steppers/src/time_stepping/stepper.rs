@@ -343,7 +343,7 @@ impl TimeStepping {
         self.trace(Stage::Move);
         self.launch(world).map_err(errors::of_world)?;
         self.fire_timers(world, next);
-        world.set_time_by(self.parts.executor.as_ref(), next).map_err(errors::of_world)?;
+        world.set_time(next).map_err(errors::of_world)?;
         self.trace(Stage::Detect);
         self.find_contacts(world)?;
         self.correct(world)?;

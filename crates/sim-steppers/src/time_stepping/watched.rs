@@ -258,27 +258,43 @@ impl Watched {
         ))
     }
 
-    /// Finds the contacts of the pair within reach of a step of `h` seconds, if those found before do not hold any longer.
+    /// Sum of the paths of both bodies now and at most at the end of the next step, m.
+    #[inline]
+    fn paths(&self, trails: &Trails) -> [f64; 2] {
+        let [[path_a, far_a], [path_b, far_b]] = self.bodies.map(|body| trails.gauge(body));
+        [path_a + path_b, far_a + far_b]
+    }
+
+    /// True if what was found of the pair may not hold any longer.
+    #[inline]
+    pub(super) fn is_due(&mut self, placed: &[Option<Placed>], trails: &Trails, horizon: &Horizon) -> bool {
+        // Not written if it stays as it is: another thread may have it at hand.
+        if self.fresh {
+            self.fresh = false;
+        }
+        let [path, far] = self.paths(trails);
+        // The usual case of a pile at rest: both have hardly moved, and are slow.
+        let lenient = horizon.lenient;
+        if path <= self.gauge.path + lenient && far <= self.gauge.far + lenient {
+            return false;
+        }
+        // The usual case of what flies along with its neighbours: nothing was found, and even their boxes stay apart.
+        let stays_apart = || {
+            let needed = horizon.margin + trails.closing(self.bodies);
+            self.boxes_apart(placed, path, horizon.margin) > needed
+        };
+        !(self.gauge.path == f64::INFINITY && stays_apart())
+    }
+
+    /// Finds the contacts of the pair within reach of the next step, if those found before do not hold any longer.
     pub(super) fn look(
         &mut self,
         world: &World,
         narrow: &dyn NarrowPhase,
-        (placed, trails): (&[Option<Placed>], &Trails),
+        trails: &Trails,
         horizon: &Horizon,
     ) {
-        self.fresh = false;
-        let [[path_a, far_a], [path_b, far_b]] = self.bodies.map(|body| trails.gauge(body));
-        let path = path_a + path_b;
-        // The usual case of a pile at rest: both have hardly moved, and are slow.
-        let lenient = horizon.lenient;
-        if path <= self.gauge.path + lenient && far_a + far_b <= self.gauge.far + lenient {
-            return;
-        }
-        let needed = horizon.margin + trails.closing(self.bodies);
-        // The usual case of what flies along with its neighbours: nothing was found, and even their boxes stay apart.
-        if self.gauge.path == f64::INFINITY && self.boxes_apart(placed, path, horizon.margin) > needed {
-            return;
-        }
+        let ([path, _], needed) = (self.paths(trails), horizon.margin + trails.closing(self.bodies));
         self.look_again(world, narrow, [path, needed], horizon);
         self.set_gauge(horizon.margin);
     }
