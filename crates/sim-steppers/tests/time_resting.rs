@@ -181,7 +181,7 @@ fn substeps_are_shorter_steps() {
 }
 
 #[test]
-fn a_pyramid_of_20_rows_stands_still() {
+fn a_pyramid_stands_from_its_first_step_on() {
     let mut world = earth(0.5, 0.0);
     let list: Vec<(f64, usize)> = (0..20).map(|k| (0.525 * k as f64, 20 - k)).collect();
     let ids = rows(&mut world, DVec3::splat(0.5), 1.05, &list, 0.5);

@@ -34,7 +34,7 @@
 //!
 //! # Tested by
 //!
-//! `recycled_contacts_are_those_found_anew` in `tests/time_recycling.rs`
+//! `recycled_contacts_are_those_found_anew` in `tests/time_soft.rs`
 
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::BodyId;
