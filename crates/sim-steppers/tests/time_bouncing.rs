@@ -7,6 +7,7 @@ mod timed;
 use sim_math::{
     assert_close,
     glam::{DQuat, DVec3},
+    ops,
     testkit::SplitMix64,
 };
 use sim_traits::{Cuboid, Sphere};
@@ -27,7 +28,7 @@ fn a_bouncing_ball_rises_to_e_squared_at_any_step() {
             apex += speed / G;
             let left = apex - world.time();
             stepper.advance(&mut world, left).unwrap();
-            let height = sim_math::ops::powi(0.64, n);
+            let height = ops::powi(0.64, n);
             assert_close!(world[id].position().z, 0.1 + height, abs = 1e-9);
             apex += speed / G;
             speed *= 0.8;
@@ -142,7 +143,7 @@ fn the_remainder_takes_back_what_contacts_book_for_a_tipping_brick() {
     for dt in [1.0 / 60.0, 1.0 / 120.0, 1.0 / 240.0] {
         let mut world = earth(2.0, 0.0);
         let turn = 0.9_f64;
-        let low = 0.5 * turn.sin() + 0.3 * turn.cos();
+        let low = 0.5 * ops::sin(turn) + 0.3 * ops::cos(turn);
         world
             .add(brick(0.5, 0.4, 0.3, 2.0).at([0.0, 0.0, low]).turned(DQuat::from_rotation_y(turn)))
             .unwrap();

@@ -441,11 +441,10 @@ impl ContactCertificate {
     }
 }
 
-/// The point of the cone |`p_t`| ≤ μ `p_z` that is nearest to p.
+/// The point of the cone |`p_t`| ≤ μ `p_z` that is nearest to p. The polar cone goes first: without friction the cone is a ray, and behind its tip is not inside.
 #[must_use]
 pub fn project_on_cone(p: DVec3, mu: f64) -> DVec3 {
     let t = p.truncate().length();
-    // The polar cone first: without friction the cone is a ray, and what is behind its tip must not count as inside.
     if mu * t <= -p.z {
         DVec3::ZERO
     } else if t <= mu * p.z {
@@ -576,8 +575,6 @@ mod tests {
             (DVec3::new(0.0, 2.0, 0.0), 1.0, DVec3::new(0.0, 1.0, 1.0)),
             (DVec3::new(3.0, 0.0, 2.0), 0.0, DVec3::new(0.0, 0.0, 2.0)),
             (DVec3::new(0.0, 0.0, -2.0), 0.0, DVec3::ZERO),
-            (DVec3::new(0.0, 0.0, 2.0), 0.0, DVec3::new(0.0, 0.0, 2.0)),
-            (DVec3::new(3.0, 0.0, -2.0), 0.0, DVec3::ZERO),
         ] {
             assert!((project_on_cone(p, mu) - nearest).length() < 1e-15, "{p}");
         }
