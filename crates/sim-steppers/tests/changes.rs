@@ -23,6 +23,33 @@ fn an_initial_overlap_is_an_error_that_names_the_pair_and_the_depth() {
 }
 
 #[test]
+fn limbs_pass_through_each_other_until_they_are_told_to_collide() {
+    // Three balls in free space, two of them limbs that fly towards each other; the third is in the way of one.
+    let run = |collide: Option<bool>| {
+        let mut world = World::new(DVec3::ZERO).unwrap();
+        let mut add = |x: f64, v: f64| {
+            world.add(ball(0.5).restitution(1.0).at([x, 0.0, 0.0]).moving([v, 0.0, 0.0])).unwrap()
+        };
+        let (a, b, other) = (add(-2.0, 1.0), add(2.0, -1.0), add(-5.0, 0.0));
+        if let Some(collide) = collide {
+            world.set_self_collision(&[a, b, a], collide).unwrap();
+        }
+        stepper().advance(&mut world, 8.0).unwrap();
+        [a, b, other].map(|id| world[id].velocity().linear.x)
+    };
+    // Equal elastic balls exchange their velocities.
+    assert_eq!(run(None), run(Some(true)));
+    let (met, passed) = (run(Some(true)), run(Some(false)));
+    assert!((met[1] - 1.0).abs() < 1e-9 && (met[2] + 1.0).abs() < 1e-9, "{met:?}");
+    assert!((passed[0] - 1.0).abs() < 1e-9 && (passed[2] + 1.0).abs() < 1e-9, "{passed:?}");
+
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let (a, b) = (world.add(ball(0.5)).unwrap(), world.add(ball(0.5).at([2.0, 0.0, 0.0])).unwrap());
+    world.remove(b).unwrap();
+    assert!(world.set_self_collision(&[a, b], false).is_err());
+}
+
+#[test]
 fn a_teleport_into_another_body_is_an_error_and_can_be_taken_back() {
     let mut world = earth();
     let a = world.add(ball(0.5).at([0.0, 0.0, 2.0])).unwrap();

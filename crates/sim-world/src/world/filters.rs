@@ -80,6 +80,33 @@ impl World {
         Ok(())
     }
 
+    /// Says whether bodies that belong together, such as the limbs of a creature, collide with each other; with all others they do as before. Those that
+    /// are inside each other when they are to collide again are an overlap.
+    ///
+    /// ```
+    /// use sim_traits::Sphere;
+    /// use sim_world::{Body, World};
+    ///
+    /// let mut world = World::new([0.0, 0.0, -9.81])?;
+    /// let ball = || Body::free().shape(Sphere::new(0.1).unwrap());
+    /// let limbs = [world.add(ball())?, world.add(ball().at([0.15, 0.0, 0.0]))?];
+    /// world.set_self_collision(&limbs, false)?;
+    /// assert!(world.ignores(limbs[0], limbs[1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such body; nothing is changed then.
+    pub fn set_self_collision(&mut self, bodies: &[BodyId], collide: bool) -> Result<(), WorldError> {
+        bodies.iter().try_for_each(|id| self.body(*id).map(drop))?;
+        for (k, &a) in bodies.iter().enumerate() {
+            for &b in bodies[..k].iter().filter(|b| **b != a) {
+                self.ignore(a, b, !collide)?;
+            }
+        }
+        Ok(())
+    }
+
     /// True if two bodies pass through each other.
     #[must_use]
     pub fn ignores(&self, a: BodyId, b: BodyId) -> bool {
