@@ -157,6 +157,26 @@ fn threads_do_not_change_a_bit() {
     }
 }
 
+#[test]
+fn a_plate_on_balls_sinks_in_no_deeper_than_its_springs_say() {
+    let mut world = earth(0.5, 0.0);
+    let corners = [(-0.8, -0.8), (-0.8, 0.8), (0.8, -0.8), (0.8, 0.8)];
+    let balls = corners.map(|(x, y)| world.add(ball(0.2, 0.5, 0.0).at([x, y, 0.2])).unwrap());
+    let plate = world.add(brick(1.0, 1.0, 0.1, 0.5).at([0.0, 0.0, 0.5])).unwrap();
+    soft(|_| {}).advance(&mut world, 3.0).unwrap();
+    // A quarter of the plate's weight on a point between two bodies that move. Its effective mass is that of the ball in parallel with that of the plate
+    // at its corner, 1/(1/M + 2 a²/I) with I = M/3 (1 + 0.01), and at 60 Hz it sinks by F/(m (2π 60)²).
+    let (ball_mass, plate_mass) = (world[balls[0]].mass(), world[plate].mass());
+    let corner = 1.0 / plate_mass + 2.0 * 0.64 / (plate_mass / 3.0 * 1.01);
+    let mass = 1.0 / (1.0 / ball_mass + corner);
+    let rate = 2.0 * std::f64::consts::PI * 60.0;
+    let expected = 0.25 * plate_mass * G / (mass * rate * rate);
+    for id in balls {
+        let depth = world[id].position().z + 0.2 + 0.1 - world[plate].position().z;
+        assert_close!(depth, expected, rel = 0.1);
+    }
+}
+
 /// Balls and boxes close together: more contacts than one domain of the solver has.
 fn pit() -> World {
     let mut random = SplitMix64(9);

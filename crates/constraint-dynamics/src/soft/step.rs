@@ -54,7 +54,8 @@ use thiserror::Error;
 pub struct SoftParams {
     /// Parts a step is cut into; more make contacts stiffer and piles steadier, at proportional cost. Default 4.
     pub substeps: u32,
-    /// Frequency of a contact's spring, Hz, at most a quarter of the substep rate; higher means less penetration. Default 30.
+    /// Frequency of the spring of a face, Hz, at most a quarter of the substep rate; higher means less penetration. Points, edges, and contacts with what
+    /// does not move have twice that. Default 30.
     pub hertz: f64,
     /// Damping ratio of the spring; higher means slower recovery from penetration. Default 5.
     pub damping: f64,
