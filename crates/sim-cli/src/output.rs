@@ -75,7 +75,8 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     write_files(&[(path, bytes)])
 }
 
-/// Writes all files, or none if one of them cannot be: all beside their places first, then each in its place.
+/// Writes all files, or none if one of them cannot be: all beside their places first, then each in its place. Only if the system refuses the last, a
+/// change of names, do those that already have their place stay.
 ///
 /// # Errors
 /// [`CliError::Write`] with the path of the first that failed.

@@ -143,7 +143,7 @@ impl TimeStepping {
                 }
                 self.flyers[a as usize].pushed = true;
                 self.flyers[b as usize].pushed = true;
-                // What gravity alone gives in a step is no impact.
+                // What gravity alone gives in a step is no impact; asked for only where the approach is fast at all.
                 let pull = || self.flyers[a as usize].acceleration - self.flyers[b as usize].acceleration;
                 let ordinary = outcome.approach > fast && outcome.approach > fast + 2.0 * h * pull().length();
                 *(if ordinary { &mut work.impact } else { &mut work.micro }) += outcome.normal_work;

@@ -38,7 +38,7 @@
 
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::BodyId;
-use sim_world::{Body, Extent, World};
+use sim_world::{Body, Collider, World};
 
 /// One body.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,8 +108,10 @@ impl Trails {
                 None => {
                     any = true;
                     let extents = body.colliders().iter().filter_map(|c| world.collider(*c).ok());
-                    let larger = |[r, s]: [f64; 2], e: &Extent| [r.max(e.radius), s.max(e.spin_radius)];
-                    let [radius, spin] = extents.map(|c| *c.extent()).fold([0.0; 2], |x, e| larger(x, &e));
+                    let [radius, spin] =
+                        extents.map(Collider::extent).fold([0.0_f64; 2], |[radius, spin], e| {
+                            [radius.max(e.radius), spin.max(e.spin_radius)]
+                        });
                     known.insert(Trail { id, pose, path: 0.0, reach: 0.0, radius, spin })
                 }
             };
