@@ -181,6 +181,10 @@ impl SweepAndPrune {
         let ends = &mut axes[axis];
         for i in 1..ends.len() {
             let end = ends[i];
+            // Most ends stand right: nothing is prepared for them.
+            if !end.before(ends[i - 1]) {
+                continue;
+            }
             let mut j = i;
             while j > 0 && end.before(ends[j - 1]) {
                 let other = ends[j - 1];
@@ -207,8 +211,9 @@ impl SweepAndPrune {
     fn sort_all(&mut self) {
         for ends in &mut self.axes {
             ends.sort_by(|a, b| {
-                a.value
-                    .total_cmp(&b.value)
+                // Two zeros of different sign are equal, as everywhere else.
+                (a.value + 0.0)
+                    .total_cmp(&(b.value + 0.0))
                     .then(a.is_upper().cmp(&b.is_upper()))
                     .then(a.slot().cmp(&b.slot()))
             });

@@ -93,7 +93,27 @@ pub fn conformance(make: &mut dyn FnMut() -> Box<dyn BroadPhase>, effort: &Effor
             return Err(format!("script {script}: the same calls gave another order of results"));
         }
     }
+    zeros(make().as_mut())?;
     refusals(make().as_mut())
+}
+
+/// Boxes on both sides of the origin that touch at zeros of different sign, many at once.
+fn zeros(broad: &mut dyn BroadPhase) -> Result<(), String> {
+    let mut model = Model::default();
+    for k in 0..64 {
+        let below = k & 1 == 0;
+        let (zero, far) = if below { (-0.0, -1.0) } else { (0.0, 1.0) };
+        let ends = [zero, far];
+        // Of each axis: touching at zero, or all around it.
+        let side = |axis: u32| if k >> axis & 2 == 0 { ends } else { [-2.0, 2.0] };
+        let [x, y, z] = [side(0), side(1), side(2)];
+        let (a, b) = (DVec3::new(x[0], y[0], z[0]), DVec3::new(x[1], y[1], z[1]));
+        let (id, aabb) = (ProxyId(k), Aabb { min: a.min(b), max: a.max(b) });
+        broad.insert(id, ProxyKind::Moving, &aabb).map_err(|e| format!("insert of {id}: {e}"))?;
+        model.boxes.insert(id, (ProxyKind::Moving, aabb));
+    }
+    check_pairs(broad, &model, &mut Vec::new())
+        .map_err(|e| format!("boxes that touch at zeros of both signs: {e}"))
 }
 
 /// One random call, checked. What the broad phase reports is appended to `log` in the order it came.
