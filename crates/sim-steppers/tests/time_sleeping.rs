@@ -4,14 +4,20 @@
 #[path = "common/timed.rs"]
 mod timed;
 
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_steppers::{TimeSleepParams, TimeStepping};
-use sim_traits::{BodyId, Cuboid};
-use sim_world::{Body, EventKind, Limits, Rest, Script, Stepper, World};
-use timed::{ball, brick, cone, earth, soft};
+use rigid_impulse::{Material, SurfacePair};
+use sim_math::{
+    Pose, assert_close,
+    glam::{DQuat, DVec3},
+    ops,
+    spatial::Motion,
+};
+use sim_steppers::{TimeSleepParams, TimeStepping, TimeSteppingParams};
+use sim_traits::{BodyId, Cuboid, HalfSpace};
+use sim_world::{Body, ColliderBuilder, EventKind, Limits, Rest, Script, Stepper, World};
+use timed::{G, ball, brick, cone, earth, soft};
 
 fn steppers() -> [TimeStepping; 2] {
-    let sleepy = |p: &mut sim_steppers::TimeSteppingParams| p.sleep = Some(TimeSleepParams::default());
+    let sleepy = |p: &mut TimeSteppingParams| p.sleep = Some(TimeSleepParams::default());
     [cone(sleepy), soft(sleepy)]
 }
 
@@ -113,5 +119,32 @@ fn a_script_that_begins_to_move_wakes_what_lies_on_it() {
         assert_eq!(world[id].rest(), Rest::Awake);
         let x = world[id].position().x;
         assert!(x > 0.8 && x < 1.01, "carried to {x}");
+    }
+}
+
+#[test]
+fn what_lies_on_a_slope_that_turns_to_ice_slides() {
+    let sleep = |params: &mut TimeSteppingParams, on: bool| params.sleep = on.then(TimeSleepParams::default);
+    for on in [false, true] {
+        for mut stepper in [cone(|p| sleep(p, on)), soft(|p| sleep(p, on))] {
+            let mut world = World::new(DVec3::new(0.0, 0.0, -G)).unwrap();
+            let tilt = Pose::new(DVec3::ZERO, DQuat::from_rotation_y(0.2));
+            let stone = world.materials_mut().add(Material::new(0.6, 0.0, 1000.0).unwrap());
+            let floor = ColliderBuilder::new(HalfSpace::up()).material(stone);
+            world.add(Body::fixed().collider(floor).pose(tilt)).unwrap();
+            let half = DVec3::new(0.2, 0.1, 0.1);
+            let block = ColliderBuilder::new(Cuboid::new(half).unwrap()).material(stone);
+            let lying = tilt * Pose::from_translation(DVec3::Z * 0.1);
+            let id = world.add(Body::free().collider(block).pose(lying)).unwrap();
+            stepper.advance(&mut world, 2.0).unwrap();
+            assert_eq!(world[id].rest() == Rest::Asleep, on);
+            let before = world[id].position();
+            let ice = SurfacePair { friction: 0.0, restitution: 0.0 };
+            world.materials_mut().set_pair(stone, stone, ice).unwrap();
+            stepper.advance(&mut world, 1.0).unwrap();
+            // ½ g sin 0.2 in the first second, to first order in the step.
+            let way = (world[id].position() - before).length();
+            assert_close!(way, 0.5 * G * ops::sin(0.2), rel = 0.03);
+        }
     }
 }

@@ -18,7 +18,7 @@
 //! calm: pressed by an acceleration, and not moved for `after` seconds
 //! asleep: at the end of a window all bodies of an island are calm, and no scripted body that touches it moves
 //! awake: a collision with one of them; a push, a teleport, a force or a filter of one of them; the loss of a
-//!        contact by removal; another gravity; a scripted body in contact that begins to move
+//!        contact by removal; another gravity; other materials; a scripted body in contact that begins to move
 //! ```
 //!
 //! All wake-ups go to the whole island, at the time of what happened, before it is answered.

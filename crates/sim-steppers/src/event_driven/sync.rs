@@ -99,6 +99,11 @@ impl EventDriven {
                     self.wake_island(world, body.index(), time)?;
                     self.filter_again(world, body.index(), time)?;
                 }
+                Change::Materials => {
+                    for body in 0..world.body_slots() as u32 {
+                        self.wake_island(world, body, time)?;
+                    }
+                }
                 Change::Timer(timer) => self.sync_timer(world, timer)?,
                 Change::Controller(controller) => self.sync_controller(world, controller)?,
                 _ => {}

@@ -17,7 +17,7 @@
 //! moved = |x − x_anchor| + 2 r |Im(q q_anchor⁻¹)|:   above `motion` the anchor is set anew;   calm: not moved for `after` seconds
 //! asleep: all bodies of an island are calm, and no scripted body that touches it moves
 //! awake: a contact that closes within the step, g + h u < 0, or a touching script that moves; a push, a teleport, a force or a filter of one of them;
-//!        the loss of a contact by removal; another gravity
+//!        the loss of a contact by removal; another gravity; other materials
 //! ```
 //!
 //! All wake-ups go to the whole island, at the start of a step.
@@ -208,14 +208,16 @@ impl TimeStepping {
         self.sleep.stack = stack;
     }
 
-    /// Wakes those whom a change by the user concerns; all, if nothing sleeps under this stepper.
+    /// Wakes those whom a change by the user concerns; all, if that is of materials, or nothing sleeps under this stepper.
     pub(super) fn wake_changed(&mut self, world: &mut World, known: bool) {
-        if self.params.sleep.is_none() || !known {
+        if self.params.sleep.is_none() || !known || world.changes().contains(&Change::Materials) {
             for slot in 0..world.body_slots() as u32 {
                 if let Some((id, _)) = world.body_in_slot(slot) {
                     self.report.woke_up += u32::from(world.wake(id, world.time()));
                 }
             }
+            // Nobody is calm, even if it has not moved yet.
+            self.sleep.anchors.clear();
             return;
         }
         for k in 0..world.changes().len() {

@@ -50,6 +50,8 @@ pub enum Change {
     Timer(TimerId),
     /// A controller was added or removed.
     Controller(ControllerId),
+    /// Materials, or how two of them combine, may be others than before.
+    Materials,
 }
 
 /// Bodies, colliders, materials, forces, gravity and time. Cloning gives an independent world.
@@ -180,12 +182,10 @@ impl World {
         &self.materials
     }
 
-    /// Named materials and rules of combination, to be changed: new values hold from the next collision on. Sleepers wake: what held
-    /// them may not hold them any more.
+    /// Named materials and rules of combination, to be changed: new values hold from the next advance on, in contacts that last too. Sleepers wake: what
+    /// held them may not hold them any more.
     pub fn materials_mut(&mut self) -> &mut MaterialTable {
-        let asleep = |(id, body): (BodyId, &Body)| (body.rest == Rest::Asleep).then_some(id);
-        let sleepers: Vec<BodyId> = self.bodies().filter_map(asleep).collect();
-        sleepers.into_iter().for_each(|id| self.note(Change::Filtered(id)));
+        self.note(Change::Materials);
         &mut self.materials
     }
 
