@@ -7,8 +7,8 @@ use common::{ball, earth, parts, stepper};
 use rigid_impulse::impact::Integrated;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_steppers::EventDriven;
-use sim_traits::{Impact, ImpactError, ImpactLaw};
-use sim_world::{EventKind, Rest, Stepper, World};
+use sim_traits::{Impact, ImpactError, ImpactLaw, Sphere};
+use sim_world::{Body, ColliderBuilder, EventKind, Rest, Stepper, World};
 
 /// A law of the user's that divides by zero for one surface.
 #[derive(Debug)]
@@ -52,6 +52,45 @@ fn a_nan_impulse_freezes_its_body_and_no_other() {
     stepper.advance(&mut world, 0.1).unwrap();
     assert_eq!(world[bad].rest(), Rest::Awake);
     assert!(world[bad].position().z < 5.0);
+}
+
+#[test]
+fn contacts_of_the_others_go_on() {
+    let scene = |restitution: f64| {
+        let mut world = earth();
+        world.add(ball(0.1).at([0.0, 0.0, 4.0]).restitution(restitution)).unwrap();
+        world.add(ball(0.1).at([1.0, 0.0, 0.1]).restitution(0.0)).unwrap();
+        let gate = ColliderBuilder::new(Sphere::new(0.3).unwrap()).sensor();
+        world.add(Body::fixed().collider(gate).at([1.0, 0.0, 0.3])).unwrap();
+        let mut parts = parts();
+        parts.impact_law = Box::new(Broken(Integrated::default()));
+        let mut stepper = EventDriven::new(parts);
+        let mut began = Vec::new();
+        let mut carried = Vec::new();
+        for _ in 0..4 {
+            stepper.advance(&mut world, 0.5).unwrap();
+            let is_begin = |kind: &EventKind| {
+                matches!(kind, EventKind::ContactBegan { .. } | EventKind::SensorEntered { .. })
+            };
+            began.extend(world.events().iter().map(|e| e.kind).filter(is_begin));
+            carried.push(
+                world.contacts().iter().filter(|c| c.b.index() == 2).map(|c| c.impulse.z.abs()).sum::<f64>(),
+            );
+        }
+        (began, carried)
+    };
+    let ((accident, carried), (healthy, expected)) = (scene(0.9), scene(0.0));
+    // The ball on the floor touched it, and was inside the gate, before and after.
+    let of_others = |kinds: &[EventKind]| {
+        let falls = |k: &&EventKind| matches!(k, EventKind::ContactBegan { a, b } if a.index() == 1 || b.index() == 1);
+        kinds.iter().filter(|k| !falls(k)).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(of_others(&accident), of_others(&healthy));
+    assert_eq!(of_others(&healthy).len(), 2, "{healthy:?}");
+    // What it bore before counts too, to a hop or two.
+    for (carried, expected) in carried.iter().zip(expected) {
+        assert!((carried / expected - 1.0).abs() < 0.05, "{carried} N s instead of {expected}");
+    }
 }
 
 #[test]

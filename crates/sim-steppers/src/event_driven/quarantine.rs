@@ -4,9 +4,18 @@
 //! time of the event: the body is frozen at its last finite state, without contacts, the tables are built afresh, and
 //! the advance goes on. A body is frozen once, so there are at most as many new beginnings as bodies.
 
-use super::stepper::EventDriven;
-use sim_traits::{BodyId, NarrowPhaseError};
-use sim_world::{PairName, Rest, StepError, World};
+use super::{pairs::ActivePair, stepper::EventDriven};
+use sim_traits::{BodyId, ColliderId, NarrowPhaseError, Pair};
+use sim_world::{Contact, EventKind, PairName, Rest, StepError, World};
+
+/// A contact, or what is inside a sensor: how it is called, the event of its end, and what it exerted.
+#[derive(Debug)]
+struct Lasting {
+    key: Pair,
+    names: [ColliderId; 2],
+    end: EventKind,
+    contact: Option<(u64, Contact)>,
+}
 
 /// The free body that an error blames, if a state that is not finite is behind it.
 fn culprit(world: &World, error: &StepError, time: f64) -> Option<BodyId> {
@@ -51,8 +60,28 @@ impl EventDriven {
                 world.quarantine(body, time).map_err(|_| (time, error))?;
                 self.report.quarantined += 1;
             }
+            let lasting = self.lasting();
             self.seen = None;
             self.sync(world).map_err(|error| (time, error))?;
+            self.go_on(lasting);
+        }
+    }
+
+    /// Contacts, and what is inside sensors.
+    fn lasting(&self) -> Vec<Lasting> {
+        let of =
+            |p: &ActivePair| Lasting { key: p.key, names: p.names, end: p.notice(false), contact: p.contact };
+        self.pairs.iter().filter(|(_, p)| p.touching).map(|(_, p)| of(p)).collect()
+    }
+
+    /// Contacts outlast new tables: they have begun already. Those that are gone have ended.
+    fn go_on(&mut self, lasting: Vec<Lasting>) {
+        for Lasting { key, names, end, contact } in lasting {
+            let slot = self.pairs.find(key);
+            match slot.and_then(|slot| self.pairs.get_mut(slot)).filter(|pair| pair.names == names) {
+                Some(pair) => (pair.touching, pair.contact) = (true, contact),
+                None => self.pending.push((key, end)),
+            }
         }
     }
 }
