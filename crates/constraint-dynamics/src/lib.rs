@@ -63,12 +63,14 @@
 pub mod cone;
 mod delassus;
 mod envelope;
+mod extrapolate;
 pub mod gauss_seidel;
 pub mod greedy;
 pub mod implicit;
 pub mod islands;
 pub mod newton;
 pub mod normals;
+mod order;
 pub mod polyhedral;
 pub mod pool;
 pub mod restitution;

@@ -3,6 +3,7 @@
 //! # Reference
 //!
 //! As [`gauss_seidel`](crate::gauss_seidel), with a cone that is a ray: projected Gauss-Seidel.
+//! `order` says in which order contacts are swept, `extrapolate` what happens between pairs of sweeps.
 //!
 //! # Symbols
 //!
@@ -18,7 +19,7 @@
 //!
 //! ```text
 //! contact:  u = g + n·(v_A − v_B) + t_A·ω_A − t_B·ω_B;   λ' = max(0, λ − u/W);   v, ω += ± (n/m, I⁻¹ t) (λ' − λ)
-//! sweep:    forward, then backward, in the order of the later body;   then λ, v and ω extrapolated as in gauss_seidel
+//! sweep:    forward, then backward, in the order of the later body;   then λ, v and ω extrapolated
 //! ```
 //!
 //! # Cost
@@ -36,9 +37,13 @@
 //!
 //! # Tested by
 //!
-//! `normals_are_cones_without_friction`
+//! `normals_are_cones_without_friction`, `contacts_of_the_ground_with_itself_change_nothing`
 
-use crate::pool::PoolBody;
+use crate::{
+    extrapolate::{BodyTrack, Moved, Pace, Track},
+    order::SweepOrder,
+    pool::PoolBody,
+};
 use sim_math::{glam::DVec3, spatial::Motion};
 
 /// Share of the accuracy by which bodies may be stirred before a contact is solved again.
@@ -83,17 +88,6 @@ pub struct NormalReport {
     pub residual: f64,
     /// Largest velocity of approach without impulses, m/s.
     pub scale: f64,
-}
-
-/// A body in the sweeps.
-#[derive(Debug, Clone, Copy, Default)]
-struct Moved {
-    angular: DVec3,
-    linear: DVec3,
-    /// Sum of the sizes of all changes, m/s.
-    stir: f64,
-    /// Largest arm of a contact, m.
-    reach: f64,
 }
 
 /// All that a visit needs of a contact.
@@ -171,13 +165,13 @@ pub struct NormalSweeps {
     given: Vec<NormalContact>,
     /// By body of the pool; only those in contact are up to date.
     bodies: Vec<Moved>,
+    /// The movable ones of those.
     slots: Vec<u32>,
     rows: Vec<Row>,
-    starts: Vec<u32>,
-    before: Vec<f64>,
-    direction: Vec<f64>,
-    bodies_before: Vec<[DVec3; 2]>,
-    bodies_direction: Vec<[DVec3; 2]>,
+    order: SweepOrder,
+    tracks: Vec<Track<f64>>,
+    /// By slot.
+    body_tracks: Vec<BodyTrack>,
 }
 
 impl NormalSweeps {
@@ -215,17 +209,9 @@ impl NormalSweeps {
         // The ground is the last.
         let n = pool.len();
         let place = |slot: u32| (slot as usize).min(n);
-        let movable = |slot: u32| pool.get(slot as usize).filter(|body| body.is_movable());
         self.bodies.resize(n + 1, Moved::default());
         self.slots.clear();
-        // Counting sort by the later body: what hangs together is swept together.
-        let later = |contact: &NormalContact| {
-            contact.bodies.into_iter().filter(|&k| movable(k).is_some()).max().unwrap_or(0) as usize
-        };
-        self.starts.clear();
-        self.starts.resize(n + 1, 0);
         for contact in &self.given {
-            self.starts[(later(contact) + 1).min(n)] += 1;
             for slot in contact.bodies {
                 let Motion { angular, linear } =
                     pool.get(slot as usize).map_or(Motion::ZERO, |body| body.velocity);
@@ -233,12 +219,11 @@ impl NormalSweeps {
                 self.bodies[place(slot)] = Moved { angular, linear, stir: 0.0, reach: -1.0 };
             }
         }
-        for k in 1..self.starts.len() {
-            self.starts[k] += self.starts[k - 1];
-        }
+        let moves = |slot: u32| pool.get(slot as usize).is_some_and(PoolBody::is_movable);
+        self.order.sort(n, self.given.iter().map(|contact| contact.bodies), moves);
         self.rows.clear();
         self.rows.resize(self.given.len(), Row::default());
-        for contact in &self.given {
+        for (contact, &at) in self.given.iter().zip(self.order.places()) {
             let mut row = Row {
                 bodies: contact.bodies.map(|slot| place(slot) as u32),
                 gap: contact.gap,
@@ -265,9 +250,7 @@ impl NormalSweeps {
             row.inverse = if row.response > 0.0 { 1.0 / row.response } else { 0.0 };
             let parts = row.velocity(self.sides(&row));
             row.seen = if parts < 0.0 { f64::NEG_INFINITY } else { OPEN * parts };
-            let place = &mut self.starts[later(contact)];
-            self.rows[*place as usize] = row;
-            *place += 1;
+            self.rows[at as usize] = row;
         }
     }
 
@@ -288,21 +271,17 @@ impl NormalSweeps {
     }
 
     fn run(&mut self, goal: NormalGoal) -> u32 {
-        self.direction.clear();
-        self.direction.resize(self.rows.len(), 0.0);
-        self.bodies_direction.clear();
-        self.bodies_direction.resize(self.slots.len(), [DVec3::ZERO; 2]);
-        let (mut last, mut visits) = (f64::INFINITY, 0);
+        self.tracks.clear();
+        self.tracks.resize(self.rows.len(), Track::default());
+        self.body_tracks.clear();
+        self.body_tracks.resize(self.slots.len(), BodyTrack::default());
+        let (mut pace, mut visits) = (Pace::START, 0);
         let most = goal.visits.max(8 * self.rows.len() as u32);
         let mut calm = CALM * goal.accuracy;
         let mut pairs = 0;
         loop {
             pairs += 1;
-            self.before.clear();
-            self.before.extend(self.rows.iter().map(|row| row.impulse));
-            self.bodies_before.clear();
-            let bodies = self.slots.iter().map(|&slot| &self.bodies[slot as usize]);
-            self.bodies_before.extend(bodies.map(|body| [body.angular, body.linear]));
+            self.mark();
             let change = self.pair(calm, &mut visits);
             // Contacts that were passed by have to be seen once more.
             let careful = calm <= CALM * goal.accuracy;
@@ -310,7 +289,7 @@ impl NormalSweeps {
                 return pairs;
             }
             calm = (CALM * goal.accuracy).max(FOCUS * change);
-            self.extrapolate(&mut last);
+            self.extrapolate(&mut pace);
         }
     }
 
@@ -326,29 +305,42 @@ impl NormalSweeps {
         change
     }
 
-    fn extrapolate(&mut self, last: &mut f64) {
-        let size: f64 =
-            self.rows.iter().zip(&self.before).map(|(row, b)| (row.impulse - b) * (row.impulse - b)).sum();
-        let beta = if *last > 0.0 { size / *last } else { f64::INFINITY };
-        *last = size;
-        let beta = if beta <= 1.0 { beta } else { 0.0 };
-        for ((row, b), d) in self.rows.iter_mut().zip(&self.before).zip(&mut self.direction) {
-            let step = row.impulse - b;
-            if row.impulse == 0.0 && *d != 0.0 {
-                // Open, and yet moved on: to be solved again in any case.
-                row.seen = f64::NEG_INFINITY;
-            }
-            row.impulse += beta * *d;
-            *d = beta * *d + step;
+    /// A pair of sweeps begins.
+    fn mark(&mut self) {
+        for (track, row) in self.tracks.iter_mut().zip(&self.rows) {
+            track.mark(row.impulse);
         }
-        let bodies = self.slots.iter().zip(&self.bodies_before).zip(&mut self.bodies_direction);
-        for ((&slot, b), d) in bodies {
-            let body = &mut self.bodies[slot as usize];
-            let step = [body.angular - b[0], body.linear - b[1]];
-            body.angular += beta * d[0];
-            body.linear += beta * d[1];
-            body.stir += beta * (d[0].length() * body.reach + d[1].length());
-            *d = [beta * d[0] + step[0], beta * d[1] + step[1]];
+        for (track, &slot) in self.body_tracks.iter_mut().zip(&self.slots) {
+            track.mark(&self.bodies[slot as usize]);
+        }
+    }
+
+    fn extrapolate(&mut self, pace: &mut Pace) {
+        let beta =
+            pace.beta(self.tracks.iter().zip(&self.rows).map(|(track, row)| track.change(row.impulse)));
+        for (track, row) in self.tracks.iter_mut().zip(&mut self.rows) {
+            track.extrapolate_contact(&mut row.impulse, &mut row.seen, beta);
+        }
+        for (track, &slot) in self.body_tracks.iter_mut().zip(&self.slots) {
+            track.extrapolate(&mut self.bodies[slot as usize], beta);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contacts_of_the_ground_with_itself_change_nothing() {
+        let contact =
+            NormalContact { bodies: [u32::MAX; 2], point: DVec3::ZERO, normal: DVec3::Z, gap: -1.0 };
+        let goal = NormalGoal { accuracy: 1e-6, pairs: 10, visits: 100, softness: 0.0 };
+        for contacts in [vec![], vec![contact], vec![contact; 2]] {
+            let found = NormalSweeps::default().solve(&mut [], contacts.iter().copied(), goal);
+            // Nothing can be moved, so nothing is left to do.
+            assert_eq!(found.residual, 0.0);
+            assert_eq!(found.scale, if contacts.is_empty() { 0.0 } else { 1.0 });
         }
     }
 }

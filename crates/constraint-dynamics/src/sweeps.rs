@@ -3,6 +3,7 @@
 //! # Reference
 //!
 //! As [`gauss_seidel`](crate::gauss_seidel); the change of velocities kept beside the impulses is the sequential impulses of game engines.
+//! `order` says in which order contacts are swept, `extrapolate` what happens between pairs of sweeps.
 //!
 //! # Symbols
 //!
@@ -15,7 +16,7 @@
 //!
 //! ```text
 //! contact:  u = b + J w;   p' = exact solution of the contact alone, sticking at p − W_cc⁻¹ u;   w += M⁻¹ Jᵀ (p' − p)
-//! sweep:    forward, then backward, in the order of the later body;   then p and w extrapolated as in gauss_seidel
+//! sweep:    forward, then backward, in the order of the later body;   then p and w extrapolated
 //! ```
 //!
 //! # Cost
@@ -36,7 +37,11 @@
 //!
 //! `bodies_stand_for_rows`, `newton_conforms`
 
-use crate::cone::{LocalContact, Sliding};
+use crate::{
+    cone::{LocalContact, Sliding},
+    extrapolate::{BodyTrack, Moved, Pace, Track},
+    order::SweepOrder,
+};
 use sim_math::{
     Sym3,
     glam::{DMat3, DVec3},
@@ -63,15 +68,10 @@ pub(crate) struct Budget {
 
 /// A body and the change of its velocity.
 #[derive(Debug, Clone, Copy)]
-struct Moved {
-    angular: DVec3,
-    linear: DVec3,
-    /// Sum of the sizes of all changes, m/s.
-    stir: f64,
+struct Body {
+    moved: Moved,
     inverse_mass: f64,
     inverse_inertia: Sym3,
-    /// Largest arm of a contact, m.
-    reach: f64,
 }
 
 /// What sweeps change of a contact: kept apart, so that a contact that need not be solved again costs little.
@@ -119,25 +119,25 @@ struct Origin {
 
 impl Point {
     #[inline]
-    fn velocity(&self, state: &State, bodies: &[Moved]) -> DVec3 {
-        let [a, b] = state.bodies.map(|k| &bodies[k as usize]);
+    fn velocity(&self, state: &State, bodies: &[Body]) -> DVec3 {
+        let [a, b] = state.bodies.map(|k| &bodies[k as usize].moved);
         let apart = (a.linear + a.angular.cross(self.arms[0])) - (b.linear + b.angular.cross(self.arms[1]));
         self.free + apart + self.softness * state.impulse
     }
 
     #[inline]
-    fn push(&self, state: &State, bodies: &mut [Moved], f: DVec3) {
+    fn push(&self, state: &State, bodies: &mut [Body], f: DVec3) {
         let a = &mut bodies[state.bodies[0] as usize];
-        a.linear += f * a.inverse_mass;
-        a.angular += a.inverse_inertia * self.arms[0].cross(f);
+        a.moved.linear += f * a.inverse_mass;
+        a.moved.angular += a.inverse_inertia * self.arms[0].cross(f);
         let b = &mut bodies[state.bodies[1] as usize];
-        b.linear -= f * b.inverse_mass;
-        b.angular -= b.inverse_inertia * self.arms[1].cross(f);
+        b.moved.linear -= f * b.inverse_mass;
+        b.moved.angular -= b.inverse_inertia * self.arms[1].cross(f);
     }
 
     /// Solves the contact with the others as they are; returns the size of its change as a velocity, and the velocity at which it parts without impulse.
     #[inline]
-    fn relax(&self, slope: &Slope, state: &mut State, bodies: &mut [Moved]) -> (f64, f64) {
+    fn relax(&self, slope: &Slope, state: &mut State, bodies: &mut [Body]) -> (f64, f64) {
         let u = self.velocity(state, bodies);
         let p = state.impulse;
         // The velocity along the normal without its own impulse.
@@ -176,8 +176,8 @@ impl Point {
 
 impl State {
     #[inline]
-    fn stirred(&self, bodies: &[Moved]) -> f64 {
-        let [a, b] = self.bodies.map(|k| bodies[k as usize].stir);
+    fn stirred(&self, bodies: &[Body]) -> f64 {
+        let [a, b] = self.bodies.map(|k| bodies[k as usize].moved.stir);
         a + b
     }
 
@@ -186,7 +186,7 @@ impl State {
     fn visit(
         &mut self,
         (point, slope): (&Point, &Slope),
-        bodies: &mut [Moved],
+        bodies: &mut [Body],
         calm: f64,
         visits: &mut u32,
     ) -> f64 {
@@ -198,7 +198,7 @@ impl State {
         if size > 0.0 {
             for k in self.bodies {
                 let body = &mut bodies[k as usize];
-                body.stir += if body.inverse_mass > 0.0 { size } else { 0.0 };
+                body.moved.stir += if body.inverse_mass > 0.0 { size } else { 0.0 };
             }
         }
         // What it stirred itself it has seen.
@@ -211,16 +211,15 @@ impl State {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodySweeps {
     /// The bodies, and the ground as the last.
-    bodies: Vec<Moved>,
+    bodies: Vec<Body>,
     points: Vec<Point>,
     slopes: Vec<Slope>,
     origins: Vec<Origin>,
     states: Vec<State>,
-    starts: Vec<u32>,
-    before: Vec<DVec3>,
-    direction: Vec<DVec3>,
-    bodies_before: Vec<[DVec3; 2]>,
-    bodies_direction: Vec<[DVec3; 2]>,
+    order: SweepOrder,
+    /// Of the contacts as they are swept.
+    tracks: Vec<Track<DVec3>>,
+    body_tracks: Vec<BodyTrack>,
 }
 
 impl BodySweeps {
@@ -228,44 +227,24 @@ impl BodySweeps {
     pub(crate) fn load(&mut self, problem: &ContactProblem<'_>, free: &FreeContacts<'_>, p: &[DVec3]) {
         let n = free.bodies.len();
         self.bodies.clear();
-        self.bodies.extend(free.bodies.iter().map(|body| Moved {
-            angular: DVec3::ZERO,
-            linear: DVec3::ZERO,
-            stir: 0.0,
+        self.bodies.extend(free.bodies.iter().map(|body| Body {
+            moved: Moved::default(),
             inverse_mass: 1.0 / body.mass,
             inverse_inertia: Sym3::from_mat3(body.inverse_inertia),
-            reach: 0.0,
         }));
-        self.bodies.push(Moved {
-            angular: DVec3::ZERO,
-            linear: DVec3::ZERO,
-            stir: 0.0,
-            inverse_mass: 0.0,
-            inverse_inertia: Sym3::ZERO,
-            reach: 0.0,
-        });
-        // Counting sort by the later body: what hangs together is swept together.
-        let later =
-            |c: usize| free.sides[c].into_iter().filter(|&k| (k as usize) < n).max().unwrap_or(0) as usize;
-        self.starts.clear();
-        self.starts.resize(n + 1, 0);
-        (0..p.len()).for_each(|c| self.starts[later(c) + 1] += 1);
-        for k in 1..self.starts.len() {
-            self.starts[k] += self.starts[k - 1];
-        }
+        self.bodies.push(Body { moved: Moved::default(), inverse_mass: 0.0, inverse_inertia: Sym3::ZERO });
         for (sides, arms) in free.sides.iter().zip(free.arms) {
             for (k, arm) in sides.iter().zip(arms) {
-                if let Some(body) = self.bodies[..n].get_mut(*k as usize) {
-                    body.reach = body.reach.max(arm.length());
+                if let Some(Body { moved, .. }) = self.bodies[..n].get_mut(*k as usize) {
+                    moved.reach = moved.reach.max(arm.length());
                 }
             }
         }
         self.origins.clear();
         self.origins.resize(p.len(), Origin { contact: 0, frame: DMat3::ZERO });
-        for c in 0..p.len() {
-            let slot = &mut self.starts[later(c)];
-            self.origins[*slot as usize] = Origin { contact: c as u32, frame: free.frames[c] };
-            *slot += 1;
+        self.order.sort(n, free.sides.iter().copied(), |k| (k as usize) < n);
+        for ((contact, &place), &frame) in (0..).zip(self.order.places()).zip(free.frames) {
+            self.origins[place as usize] = Origin { contact, frame };
         }
         self.points.clear();
         self.slopes.clear();
@@ -298,8 +277,8 @@ impl BodySweeps {
 
     /// Sums the velocities up from the impulses.
     pub(crate) fn sum(&mut self) {
-        for body in &mut self.bodies {
-            (body.angular, body.linear) = (DVec3::ZERO, DVec3::ZERO);
+        for Body { moved, .. } in &mut self.bodies {
+            (moved.angular, moved.linear) = (DVec3::ZERO, DVec3::ZERO);
         }
         for (point, state) in self.points.iter().zip(&self.states) {
             if state.impulse != DVec3::ZERO {
@@ -340,21 +319,18 @@ impl BodySweeps {
     /// [`BodySweeps::sum`] has been called before.
     pub(crate) fn run(&mut self, tolerance: f64, enough: f64, most: Budget) -> (u32, ContactCertificate) {
         let n = self.points.len();
-        self.direction.clear();
-        self.direction.resize(n, DVec3::ZERO);
-        self.bodies_direction.clear();
-        self.bodies_direction.resize(self.bodies.len(), [DVec3::ZERO; 2]);
-        let mut last = f64::INFINITY;
+        self.tracks.clear();
+        self.tracks.resize(n, Track::default());
+        self.body_tracks.clear();
+        self.body_tracks.resize(self.bodies.len(), BodyTrack::default());
+        let mut pace = Pace::START;
         let mut least = f64::INFINITY;
         let mut iterations = 0;
         let mut calm = CALM * tolerance;
         let mut visits = 0;
         loop {
             iterations += 1;
-            self.before.clear();
-            self.before.extend(self.states.iter().map(|state| state.impulse));
-            self.bodies_before.clear();
-            self.bodies_before.extend(self.bodies.iter().map(|body| [body.angular, body.linear]));
+            self.mark();
             let mut change = 0.0_f64;
             let points = || self.points.iter().zip(&self.slopes);
             for (state, point) in self.states.iter_mut().zip(points()) {
@@ -380,7 +356,7 @@ impl BodySweeps {
                 }
                 self.states.iter_mut().for_each(|state| state.seen = f64::NEG_INFINITY);
             }
-            self.extrapolate(&mut last);
+            self.extrapolate(&mut pace);
         }
     }
 
@@ -399,28 +375,23 @@ impl BodySweeps {
         }
     }
 
-    fn extrapolate(&mut self, last: &mut f64) {
-        let size: f64 =
-            self.states.iter().zip(&self.before).map(|(x, b)| (x.impulse - *b).length_squared()).sum();
-        let beta = if *last > 0.0 { size / *last } else { f64::INFINITY };
-        *last = size;
-        let beta = if beta <= 1.0 { beta } else { 0.0 };
-        for ((state, b), d) in self.states.iter_mut().zip(&self.before).zip(&mut self.direction) {
-            let step = state.impulse - *b;
-            if state.impulse == DVec3::ZERO && *d != DVec3::ZERO {
-                // Open, and yet moved on: to be solved again in any case.
-                state.seen = f64::NEG_INFINITY;
-            }
-            state.impulse += beta * *d;
-            *d = beta * *d + step;
+    /// A pair of sweeps begins.
+    fn mark(&mut self) {
+        for (track, state) in self.tracks.iter_mut().zip(&self.states) {
+            track.mark(state.impulse);
         }
-        let bodies = self.bodies.iter_mut().zip(&self.bodies_before).zip(&mut self.bodies_direction);
-        for ((body, b), d) in bodies {
-            let step = [body.angular - b[0], body.linear - b[1]];
-            body.angular += beta * d[0];
-            body.linear += beta * d[1];
-            body.stir += beta * (d[0].length() * body.reach + d[1].length());
-            *d = [beta * d[0] + step[0], beta * d[1] + step[1]];
+        for (track, body) in self.body_tracks.iter_mut().zip(&self.bodies) {
+            track.mark(&body.moved);
+        }
+    }
+
+    fn extrapolate(&mut self, pace: &mut Pace) {
+        let beta = pace.beta(self.tracks.iter().zip(&self.states).map(|(track, s)| track.change(s.impulse)));
+        for (track, state) in self.tracks.iter_mut().zip(&mut self.states) {
+            track.extrapolate_contact(&mut state.impulse, &mut state.seen, beta);
+        }
+        for (track, body) in self.body_tracks.iter_mut().zip(&mut self.bodies) {
+            track.extrapolate(&mut body.moved, beta);
         }
     }
 }

@@ -49,7 +49,7 @@ use constraint_dynamics::{
 };
 use rigid_impulse::Body as RigidState;
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_traits::{ContactError, ContactProblem};
+use sim_traits::ContactProblem;
 use sim_world::{Law, Piece, StepError, World};
 
 /// Share of the overlap that is left alone to which gaps are met.
@@ -163,22 +163,9 @@ impl TimeStepping {
             let Ok(problem) = problem.map(|problem| problem.with_accuracy(accuracy)) else {
                 continue;
             };
-            let iterations = match solver.solve(&problem, &mut self.impulses) {
-                Ok(report) => Some(report.iterations),
-                // Better than nothing: the next step goes on.
-                Err(ContactError::Budget { iterations, residual }) if residual < 0.5 * problem.scale() => {
-                    Some(iterations)
-                }
-                Err(_) => {
-                    self.impulses.fill(DVec3::ZERO);
-                    self.softener
-                        .solve(&problem, solver, &mut self.impulses)
-                        .ok()
-                        .map(|found| found.iterations)
-                }
-            };
-            if let Some(iterations) = iterations {
-                self.report.solver.iterations += u64::from(iterations);
+            // What is not quite solved is better than nothing: the next step goes on.
+            if let Ok(found) = self.softener.solve(&problem, solver, &mut self.impulses) {
+                self.report.solver.iterations += u64::from(found.iterations);
                 pool::apply(&mut self.pool, &self.contacts, &self.impulses);
                 least = least.min(allowed);
             }
