@@ -177,7 +177,7 @@ fn a_plate_on_balls_sinks_in_no_deeper_than_its_springs_say() {
     }
 }
 
-/// Balls and boxes close together: more contacts than one domain of the solver has.
+/// Balls and boxes close together: more contacts than one thread is left to do.
 fn pit() -> World {
     let mut random = SplitMix64(9);
     let mut world = earth(0.5, 0.2);
@@ -190,7 +190,7 @@ fn pit() -> World {
 }
 
 #[test]
-fn domains_on_threads_have_the_bits_of_one_thread() {
+fn a_pile_that_threads_share_has_the_bits_of_one_thread() {
     let (mut one, mut two) = (pit(), pit());
     let report = soft(|_| {}).advance(&mut one, 0.1).unwrap();
     soft_on(Two, |_| {}).advance(&mut two, 0.1).unwrap();

@@ -3,7 +3,7 @@
 //! A manifold stays valid while its bodies move: normal and points are fixed to them, and each step finds the present arms and gaps. What a step
 //! leaves in it is where the next one starts.
 
-use super::lane::Slot;
+use super::{lane::Slot, territories::Territories};
 use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion};
 use sim_traits::Manifold;
 
@@ -33,7 +33,7 @@ impl SoftBody {
     };
 }
 
-/// The bodies of a step, each array in the order in which they were pushed.
+/// The bodies of a step: arrays in which each has a place, as [`Territories`] say.
 #[derive(Debug, Clone, Default)]
 pub struct SoftBodies {
     /// Inverse mass, then inverse inertia: xx, yy, zz, xy, xz, yz.
@@ -42,9 +42,24 @@ pub struct SoftBodies {
     pub(super) poses: Vec<Slot>,
     pub(super) velocities: Vec<Slot>,
     pub(super) displacements: Vec<Slot>,
+    /// Of what nothing moves: zero.
     pub(super) accelerations: Vec<Slot>,
     /// Velocities before the contacts of a substep.
     pub(super) free: Vec<Slot>,
+    pub(super) territories: Territories,
+}
+
+/// A body as the arrays have it: inverse mass, pose, velocity, acceleration.
+#[inline]
+fn slots(body: &SoftBody) -> [Slot; 4] {
+    let [xx, yy, zz, xy, xz, yz] = body.inv_inertia.to_array();
+    let (q, x) = (body.pose.rotation, body.pose.translation);
+    [
+        Slot([body.inv_mass, xx, yy, zz, xy, xz, yz, 0.0]),
+        Slot([q.x, q.y, q.z, q.w, x.x, x.y, x.z, 0.0]),
+        slot(&body.velocity),
+        if body.inv_mass > 0.0 { slot(&body.acceleration) } else { Slot::default() },
+    ]
 }
 
 pub(super) fn slot(m: &Motion) -> Slot {
@@ -59,74 +74,121 @@ fn motion(slot: &Slot) -> Motion {
 impl SoftBodies {
     /// Removes all bodies.
     pub fn clear(&mut self) {
-        self.inv_masses.clear();
-        self.poses.clear();
-        self.velocities.clear();
-        self.displacements.clear();
-        self.accelerations.clear();
+        self.territories.unite(0);
+        self.resize();
     }
 
-    /// Adds a body; its index is the number of bodies before it.
+    /// Makes every array as long as there are places.
+    fn resize(&mut self) {
+        let len = self.territories.of_place().len();
+        let [idle, pose, ..] = slots(&SoftBody::IDLE);
+        self.inv_masses.resize(len, idle);
+        self.poses.resize(len, pose);
+        for array in [&mut self.velocities, &mut self.displacements, &mut self.accelerations, &mut self.free]
+        {
+            array.resize(len, Slot::default());
+        }
+    }
+
+    /// Adds a body; its index is the number of bodies before it. All are then in one part.
     #[inline]
     pub fn push(&mut self, body: &SoftBody) {
-        let [xx, yy, zz, xy, xz, yz] = body.inv_inertia.to_array();
-        let (q, x) = (body.pose.rotation, body.pose.translation);
-        self.inv_masses.push(Slot([body.inv_mass, xx, yy, zz, xy, xz, yz, 0.0]));
-        self.poses.push(Slot([q.x, q.y, q.z, q.w, x.x, x.y, x.z, 0.0]));
-        self.velocities.push(slot(&body.velocity));
-        self.displacements.push(Slot::default());
-        self.accelerations.push(slot(&body.acceleration));
+        if self.territories.count() > 1 {
+            self.unite();
+        }
+        let body_number = self.len();
+        self.territories.push();
+        self.resize();
+        self.set(body_number, body);
     }
 
-    /// Removes the last bodies.
-    pub(super) fn truncate(&mut self, len: usize) {
-        self.inv_masses.truncate(len);
-        self.poses.truncate(len);
-        self.velocities.truncate(len);
-        self.displacements.truncate(len);
-        self.accelerations.truncate(len);
+    /// Puts all bodies in one part.
+    #[cold]
+    fn unite(&mut self) {
+        let Self { inv_masses, poses, velocities, displacements, accelerations, free, territories } = self;
+        for array in [inv_masses, poses, velocities, displacements, accelerations, free] {
+            *array = territories.places().iter().map(|place| array[*place as usize]).collect();
+        }
+        territories.unite(territories.places().len());
+        self.resize();
+    }
+
+    /// Prepares for `bodies` bodies in `parts` parts, each to be [set](Self::set). They are divided by their centres, from time to time; `center`: that of a
+    /// body that moves, m. What a step computes does not depend on the division.
+    pub fn divide(&mut self, bodies: usize, parts: usize, center: &dyn Fn(u32) -> Option<DVec3>) {
+        if self.territories.divide(bodies, parts, center) {
+            // Places between bodies are idle.
+            self.inv_masses.clear();
+            self.poses.clear();
+        }
+        self.resize();
+    }
+
+    /// How bodies are divided among threads.
+    #[must_use]
+    pub fn territories(&self) -> &Territories {
+        &self.territories
+    }
+
+    /// Sets a body; false, and no change, if there is no such body.
+    #[inline]
+    pub fn set(&mut self, body: usize, to: &SoftBody) -> bool {
+        let Some(place) = self.territories.place(body) else { return false };
+        let [inv_mass, pose, velocity, acceleration] = slots(to);
+        self.inv_masses[place] = inv_mass;
+        self.poses[place] = pose;
+        self.velocities[place] = velocity;
+        self.displacements[place] = Slot::default();
+        self.accelerations[place] = acceleration;
+        true
     }
 
     /// How many bodies.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.inv_masses.len()
+        self.territories.places().len()
     }
 
     /// True without bodies.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.inv_masses.is_empty()
+        self.len() == 0
+    }
+
+    /// What an array has of a body.
+    #[inline]
+    fn find<'a>(&self, array: &'a [Slot], body: usize) -> Option<&'a Slot> {
+        array.get(self.territories.place(body)?)
     }
 
     /// True if impulses move a body.
     #[inline]
     #[must_use]
     pub fn is_movable(&self, body: usize) -> bool {
-        self.inv_masses.get(body).is_some_and(|m| m[0] > 0.0)
+        self.find(&self.inv_masses, body).is_some_and(|m| m[0] > 0.0)
     }
 
     /// Centre of mass of a body at the start of the step, world, m; the origin if there is no such body.
     #[inline]
     #[must_use]
     pub fn center(&self, body: usize) -> DVec3 {
-        self.poses.get(body).map_or(DVec3::ZERO, |p| DVec3::new(p[4], p[5], p[6]))
+        self.find(&self.poses, body).map_or(DVec3::ZERO, |p| DVec3::new(p[4], p[5], p[6]))
     }
 
     /// Velocity of a body, world axes; zero if there is no such body.
     #[inline]
     #[must_use]
     pub fn velocity(&self, body: usize) -> Motion {
-        self.velocities.get(body).map_or(Motion::ZERO, motion)
+        self.find(&self.velocities, body).map_or(Motion::ZERO, motion)
     }
 
     /// Displacement of a body over the step: rotation vector and translation of its centre of mass, world axes.
     #[inline]
     #[must_use]
     pub fn displacement(&self, body: usize) -> Motion {
-        self.displacements.get(body).map_or(Motion::ZERO, motion)
+        self.find(&self.displacements, body).map_or(Motion::ZERO, motion)
     }
 }
 

@@ -31,17 +31,20 @@
 //!
 //! `no_body_twice_in_a_colour`, `what_finds_no_colour_is_left_over`
 
+/// A patch, and the bodies it is between: [`STILL`] in place of one that does not move.
+pub(super) type Edge = (u32, [u32; 2]);
+
 /// Patches sorted by colour.
 #[derive(Debug, Default)]
 pub(super) struct Colouring {
-    /// Patches to be coloured, and those coloured last, with their bodies.
-    given: Vec<(u32, [u32; 2])>,
-    known: Vec<(u32, [u32; 2])>,
+    /// Patches to be coloured, and those coloured last.
+    given: Vec<Edge>,
+    known: Vec<Edge>,
     bodies: usize,
     used: Vec<u64>,
     colour: Vec<u8>,
     /// Patches in the order of their colours, those left over last.
-    pub(super) order: Vec<u32>,
+    pub(super) order: Vec<Edge>,
     /// End of each colour in `order`.
     pub(super) ends: Vec<u32>,
 }
@@ -57,17 +60,17 @@ impl Colouring {
         self.given.clear();
     }
 
-    /// Adds a patch with the bodies it is between, [`STILL`] in place of one that does not move.
+    /// Adds a patch.
     #[inline]
     pub(super) fn add(&mut self, patch: u32, bodies: [u32; 2]) {
         self.given.push((patch, bodies));
     }
 
-    /// Colours the patches given.
-    pub(super) fn build(&mut self, bodies: usize) {
+    /// Colours the patches given; false if they are those of the time before.
+    pub(super) fn build(&mut self, bodies: usize) -> bool {
         // Most steps have the patches of the step before.
         if self.bodies == bodies && self.given == self.known {
-            return;
+            return false;
         }
         std::mem::swap(&mut self.given, &mut self.known);
         self.bodies = bodies;
@@ -89,12 +92,13 @@ impl Colouring {
             self.colour.push(u8::try_from(colour).unwrap_or(u8::MAX));
         }
         self.sort(&counts);
+        true
     }
 
     /// Counting sort by colour, stable.
     fn sort(&mut self, counts: &[u32; MAX_COLOURS + 1]) {
         self.order.clear();
-        self.order.resize(self.colour.len(), 0);
+        self.order.resize(self.colour.len(), (0, [STILL; 2]));
         self.ends.clear();
         let mut next = [0_u32; MAX_COLOURS + 1];
         let mut start = 0;
@@ -102,9 +106,9 @@ impl Colouring {
             *place = start;
             start += count;
         }
-        for ((patch, _), colour) in self.known.iter().zip(&self.colour) {
+        for (edge, colour) in self.known.iter().zip(&self.colour) {
             let place = &mut next[usize::from(*colour)];
-            self.order[*place as usize] = *patch;
+            self.order[*place as usize] = *edge;
             *place += 1;
         }
         self.ends.extend(
@@ -113,13 +117,13 @@ impl Colouring {
     }
 
     /// The patches of each colour.
-    pub(super) fn colours(&self) -> impl Iterator<Item = &[u32]> {
+    pub(super) fn colours(&self) -> impl Iterator<Item = &[Edge]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.order[start as usize..*end as usize])
     }
 
     /// Patches without a colour.
-    pub(super) fn left_over(&self) -> &[u32] {
+    pub(super) fn left_over(&self) -> &[Edge] {
         &self.order[self.ends.last().map_or(0, |end| *end as usize)..]
     }
 }
@@ -129,7 +133,12 @@ mod tests {
     use super::*;
     use sim_math::testkit::SplitMix64;
 
-    fn colour(colouring: &mut Colouring, bodies: u32, pairs: &[[u32; 2]], moves: impl Fn(u32) -> bool) {
+    fn colour(
+        colouring: &mut Colouring,
+        bodies: u32,
+        pairs: &[[u32; 2]],
+        moves: impl Fn(u32) -> bool,
+    ) -> bool {
         colouring.begin();
         for (patch, pair) in (0..).zip(pairs) {
             let pair = pair.map(|body| if moves(body) { body } else { STILL });
@@ -137,7 +146,7 @@ mod tests {
                 colouring.add(patch, pair);
             }
         }
-        colouring.build(bodies as usize);
+        colouring.build(bodies as usize)
     }
 
     #[test]
@@ -147,20 +156,20 @@ mod tests {
             let mut body = || (random.range(0.0, f64::from(bodies)) as u32).min(bodies - 1);
             let pairs: Vec<_> = (0..4 * bodies).map(|_| [body(), body()]).filter(|[a, b]| a != b).collect();
             let mut colouring = Colouring::default();
-            colour(&mut colouring, bodies, &pairs, |b| b != 0);
+            assert!(colour(&mut colouring, bodies, &pairs, |b| b != 0));
             // Asked for the same again it answers the same, and for others anew.
             let first = colouring.order.clone();
-            colour(&mut colouring, bodies, &pairs, |b| b != 0);
+            assert!(!colour(&mut colouring, bodies, &pairs, |b| b != 0));
             assert_eq!(colouring.order, first);
             colour(&mut colouring, bodies, &pairs, |b| b == 1);
-            assert!(colouring.order.iter().all(|p| pairs[*p as usize].contains(&1)));
+            assert!(colouring.order.iter().all(|p| pairs[p.0 as usize].contains(&1)));
             colour(&mut colouring, bodies, &pairs, |b| b != 0);
-            let mut seen: Vec<u32> = colouring.order.clone();
+            let mut seen: Vec<u32> = colouring.order.iter().map(|p| p.0).collect();
             seen.sort_unstable();
             assert!(seen.iter().copied().eq(0..pairs.len() as u32), "each patch once");
             for patches in colouring.colours() {
                 let mut there: Vec<u32> =
-                    patches.iter().flat_map(|p| pairs[*p as usize]).filter(|b| *b != 0).collect();
+                    patches.iter().flat_map(|p| pairs[p.0 as usize]).filter(|b| *b != 0).collect();
                 let all = there.len();
                 there.sort_unstable();
                 there.dedup();
@@ -175,7 +184,7 @@ mod tests {
         let mut colouring = Colouring::default();
         colour(&mut colouring, 80, &pairs, |b| b != 0);
         assert_eq!(colouring.colours().count(), 64);
-        assert_eq!(colouring.left_over(), (64..70).collect::<Vec<_>>());
+        assert!(colouring.left_over().iter().map(|p| p.0).eq(64..70));
         colour(&mut colouring, 3, &[], |b| b != 0);
         assert!(colouring.left_over().is_empty() && colouring.colours().count() == 0);
     }

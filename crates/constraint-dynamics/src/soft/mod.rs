@@ -5,9 +5,10 @@
 //! |---|---|
 //! | `bodies` | what the solver is given |
 //! | `lane` | one number or several side by side, same bits |
-//! | `domains` | parts of space, one for a thread |
+//! | `territories` | parts of space, one for a thread |
 //! | `colour` | patches that share no body |
-//! | `groups` | the patches of each domain, and those between |
+//! | `shares` | the bodies and patches of each thread, and what they have in common |
+//! | `team` | threads that wait for each other |
 //! | `shelf` | a slice that threads share item by item |
 //! | `patch` | one patch: normal block, friction block, restitution |
 //! | `step` | the substeps |
@@ -17,12 +18,14 @@
 
 mod bodies;
 mod colour;
-mod domains;
-mod groups;
 mod lane;
 mod patch;
+mod shares;
 mod shelf;
 mod step;
+mod team;
+mod territories;
 
 pub use bodies::{NormalOf, Outcome, SoftBodies, SoftBody, SoftManifold};
 pub use step::{SoftError, SoftParams, SoftReport, SoftSolver};
+pub use territories::Territories;

@@ -4,7 +4,8 @@
     reason = "colours and domains say which items a thread may use, and that is beyond what the compiler can see"
 )]
 
-use std::marker::PhantomData;
+use super::lane::Slot;
+use std::{marker::PhantomData, ops::Range};
 
 /// A slice that is lent out item by item.
 #[derive(Debug)]
@@ -45,5 +46,18 @@ impl<'a, T> Shelf<'a, T> {
         assert!(k < self.len, "item {k} of {}", self.len);
         // SAFETY: within the slice; the caller promises the rest.
         unsafe { &mut *self.first.add(k) }
+    }
+}
+
+impl Shelf<'_, Slot> {
+    /// The numbers of several items in one row, which compilers can do most with, to be written.
+    ///
+    /// # Safety
+    /// Nobody else uses them as long as the borrow lasts.
+    #[allow(clippy::mut_from_ref, reason = "each item has one user, as the caller promises")]
+    pub(super) unsafe fn numbers_mut(&self, range: Range<usize>) -> &mut [f64] {
+        assert!(range.start <= range.end && range.end <= self.len, "items {range:?} of {}", self.len);
+        // SAFETY: within the slice, of which an item is eight numbers and nothing else; the caller promises the rest.
+        unsafe { std::slice::from_raw_parts_mut(self.first.add(range.start).cast(), 8 * range.len()) }
     }
 }

@@ -24,8 +24,7 @@
 //!
 //! # Numerics
 //!
-//! Patches of one colour share no moving body, and those of one domain none with another, so that the result does not depend on how many are done at once.
-//! The number of domains follows from that of the contacts, not from threads.
+//! Patches of one colour share no moving body, so that the result does not depend on how many are done at once, or by whom.
 //!
 //! # Failure
 //!
@@ -36,16 +35,18 @@
 //! `lanes_have_the_bits_of_single_patches`, `threads_have_the_bits_of_one`, `a_box_comes_to_rest_on_a_plane_and_carries_its_weight`,
 //! `bad_numbers_are_named`
 
-#![allow(unsafe_code, reason = "threads share velocities and manifolds; domains keep them apart")]
+#![allow(unsafe_code, reason = "threads share velocities and manifolds; turns and borders keep them apart")]
 
 use super::{
-    bodies::{SoftBodies, SoftBody, SoftManifold},
-    groups::{Group, Motions, Workspace, drift},
+    bodies::{SoftBodies, SoftManifold},
     lane::{Lane, Slot, Wide},
-    patch::{Pass, Shared, Spring},
+    patch::{Filled, Shared, Spring},
+    shares::{Stage, Workspace},
     shelf::Shelf,
+    team,
 };
-use sim_traits::{Executor, Serial, for_each_large_mut};
+use sim_traits::{Executor, Serial};
+use std::sync::PoisonError;
 use thiserror::Error;
 
 /// Tunables of [`SoftSolver`].
@@ -182,7 +183,9 @@ fn check(params: &SoftParams, bodies: &SoftBodies, dt: f64) -> Result<(), SoftEr
     let arrays = [&bodies.velocities, &bodies.accelerations, &bodies.inv_masses, &bodies.poses];
     for (what, array) in ["velocity", "acceleration", "inverse mass", "pose"].into_iter().zip(arrays) {
         if !all_finite(array) {
-            let body = array.iter().position(|slot| !all_finite([slot])).unwrap_or(0);
+            let places = bodies.territories.places().iter();
+            let mut places = places.map(|place| &array[*place as usize]);
+            let body = places.position(|slot| !all_finite([slot])).unwrap_or(0);
             return Err(SoftError::Body { body, what });
         }
     }
@@ -216,45 +219,25 @@ fn run<L: Lane>(
     dt: f64,
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
-    workspace.sort(bodies, manifolds)?;
-    // Each group has a body of its own for what does not move: nobody reads what is put there.
-    let first = bodies.len();
-    for _ in &workspace.groups {
-        bodies.push(&SoftBody::IDLE);
-    }
-    let shelf = Shelf::new(manifolds);
-    // A single domain leaves nothing between domains, and is not worth a thread.
-    let executor = if workspace.groups.len() <= 2 { &Serial } else { executor };
-    for_each_large_mut(executor, &mut workspace.groups, &|k, group| {
-        // SAFETY: nobody writes manifolds now.
-        unsafe { group.fill(&shelf, bodies, (first + k) as u32) };
-    });
-    let is_sound = workspace.groups.iter().all(|group| group.filled.is_sound);
-    if is_sound {
-        substeps(params, workspace, executor, bodies, &shelf, dt);
-    }
-    bodies.truncate(first);
-    if !is_sound {
+    let changed = workspace.sort(bodies, manifolds)?;
+    if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt), changed) {
         return Err(fault(manifolds));
     }
     let mut report = SoftReport::default();
-    for [colours, left_over] in workspace.groups.iter().map(Group::colours) {
-        report.colours += colours;
-        report.left_over += left_over;
+    for colouring in &workspace.colourings {
+        report.colours += colouring.ends.len() as u32;
+        report.left_over += colouring.left_over().len() as u32;
     }
     Ok(report)
 }
 
-/// All that moves. Of the threads in it: a domain uses the bodies that are its members and its own idle one. What is between domains is done while none of
-/// them runs, and so is what moves by itself.
-fn substeps<L: Lane>(
+/// What a step works on.
+fn stage<'a>(
     params: &SoftParams,
-    workspace: &mut Workspace<L>,
-    executor: &dyn Executor,
-    bodies: &mut SoftBodies,
-    manifolds: &Shelf<'_, SoftManifold>,
+    bodies: &'a mut SoftBodies,
+    manifolds: &'a mut [SoftManifold],
     dt: f64,
-) {
+) -> Stage<'a> {
     let h = dt / f64::from(params.substeps);
     let hertz = params.hertz.min(0.25 / h);
     let shared = Shared {
@@ -264,67 +247,70 @@ fn substeps<L: Lane>(
         max_push: params.max_push,
         bounce_from: params.bounce_from,
     };
-    let SoftBodies { velocities, displacements, accelerations, free, .. } = bodies;
-    free.resize(velocities.len(), Slot::default());
-    let motions = Motions {
+    let SoftBodies { velocities, displacements, accelerations, free, inv_masses, poses, territories } =
+        bodies;
+    Stage {
         velocities: Shelf::new(velocities),
         displacements: Shelf::new(displacements),
         free: Shelf::new(free),
-        accelerations,
+        accelerations: Shelf::new(accelerations),
+        inv_masses,
+        poses,
+        manifolds: Shelf::new(manifolds),
+        places: territories.places(),
+        shared,
         h,
-    };
-    let Workspace { groups, driven, .. } = workspace;
-    let is_bouncy = groups.iter().any(|group| group.filled.is_bouncy);
-    let Some((between, domains)) = groups.split_last_mut() else { return };
-    // SAFETY: threads are kept apart as said above.
-    for_each_large_mut(executor, domains, &|_, group| unsafe {
-        group.accelerate(&motions, true);
-        group.warm_start(&motions);
+    }
+}
+
+/// All that threads do; false, and nothing is changed, if a number is not finite.
+fn work<L: Lane>(
+    params: &SoftParams,
+    workspace: &mut Workspace<L>,
+    executor: &dyn Executor,
+    stage: &Stage<'_>,
+    changed: bool,
+) -> bool {
+    executor.for_each(workspace.shares.len(), &|k| {
+        let mut share = workspace.shares[k].lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: nothing else is done meanwhile.
+        unsafe { workspace.fill(&mut share, changed, stage) };
     });
-    // SAFETY: no domain runs.
-    unsafe { between.warm_start(&motions) };
-    for substep in 0..params.substeps {
-        // SAFETY: threads are kept apart as said above.
-        for_each_large_mut(executor, domains, &|_, group| unsafe {
-            if substep > 0 {
-                group.accelerate(&motions, false);
-            }
-            group.solve(&motions, &shared, Pass::Push);
-        });
-        // SAFETY: no domain runs.
-        unsafe {
-            between.solve(&motions, &shared, Pass::Push);
-            drift(driven, &motions);
-        }
-        // SAFETY: threads are kept apart as said above.
-        for_each_large_mut(executor, domains, &|_, group| unsafe {
-            group.drift(&motions);
-            group.solve(&motions, &shared, Pass::Relax);
-        });
-        // SAFETY: no domain runs.
-        unsafe { between.solve(&motions, &shared, Pass::Relax) };
+    let mut filled = Filled::default();
+    for share in &mut workspace.shares {
+        let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
+        filled.is_sound &= share.filled.is_sound;
+        filled.is_bouncy |= share.filled.is_bouncy;
     }
-    if is_bouncy {
-        // SAFETY: threads are kept apart as said above.
-        for_each_large_mut(executor, domains, &|_, group| unsafe { group.restitute(&motions, &shared) });
-        // SAFETY: no domain runs.
-        unsafe { between.restitute(&motions, &shared) };
+    if filled.is_sound {
+        workspace.plan(params.substeps, filled.is_bouncy);
+        let workspace = &*workspace;
+        // SAFETY: a share is behind a lock, and nothing else is done meanwhile.
+        team::play(executor, &workspace.shares, &|share| unsafe { workspace.advance(share, stage) });
     }
-    // SAFETY: velocities are only read, and a manifold is in one patch.
-    for_each_large_mut(executor, groups, &|_, group| unsafe { group.store(&motions.velocities, manifolds) });
+    filled.is_sound
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::soft::{
-        NormalOf,
+        NormalOf, SoftBody,
         lane::{PlainFour, Twice},
     };
-    use sim_math::{Pose, Sym3, glam::DVec3, spatial::Motion, testkit::SplitMix64};
+    use sim_math::{
+        Pose, Sym3,
+        glam::{DQuat, DVec3},
+        spatial::Motion,
+        testkit::SplitMix64,
+    };
 
     /// Random bodies, some fixed, with random patches between them: every number different, as no scene has it.
-    fn tangle(random: &mut SplitMix64, bodies: u32, patches: u32) -> (SoftBodies, Vec<SoftManifold>) {
+    pub(in crate::soft) fn tangle(
+        random: &mut SplitMix64,
+        bodies: u32,
+        patches: u32,
+    ) -> (SoftBodies, Vec<SoftManifold>) {
         let mut out = SoftBodies::default();
         for k in 0..bodies {
             let free = k % 4 != 0;
@@ -354,6 +340,14 @@ mod tests {
         (out, manifolds)
     }
 
+    fn assert_same(a: &SoftBodies, b: &SoftBodies) {
+        assert_eq!(a.len(), b.len());
+        for k in 0..a.len() {
+            assert_eq!(a.velocity(k), b.velocity(k), "body {k}");
+            assert_eq!(a.displacement(k), b.displacement(k), "body {k}");
+        }
+    }
+
     #[test]
     fn lanes_have_the_bits_of_single_patches() {
         let mut random = SplitMix64(11);
@@ -375,8 +369,7 @@ mod tests {
             );
             assert_eq!((a, a), (b, c));
             for other in [&four, &plain] {
-                assert_eq!(one.0.velocities, other.0.velocities);
-                assert_eq!(one.0.displacements, other.0.displacements);
+                assert_same(&one.0, &other.0);
                 assert_eq!(one.1, other.1);
             }
             assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
@@ -385,7 +378,7 @@ mod tests {
 
     /// As many threads as pieces, the last first.
     #[derive(Debug)]
-    struct Many;
+    struct Many(usize);
 
     impl Executor for Many {
         fn for_each(&self, n: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -393,24 +386,128 @@ mod tests {
         }
 
         fn parallelism(&self) -> usize {
-            64
+            self.0
+        }
+    }
+
+    /// The same, but one after the other, and the last first.
+    #[derive(Debug)]
+    struct Backwards(usize);
+
+    impl Executor for Backwards {
+        fn for_each(&self, n: usize, work: &(dyn Fn(usize) + Sync)) {
+            (0..n).rev().for_each(work);
+        }
+
+        fn parallelism(&self) -> usize {
+            self.0
+        }
+    }
+
+    /// A workspace whose shares have taken their bodies and patches.
+    pub(in crate::soft) fn shared(bodies: &mut SoftBodies, manifolds: &mut [SoftManifold]) -> Workspace<f64> {
+        let mut workspace = Workspace::default();
+        assert!(workspace.sort(bodies, manifolds).unwrap());
+        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01);
+        for share in &workspace.shares {
+            // SAFETY: nothing else is done meanwhile.
+            unsafe { workspace.fill(&mut share.lock().unwrap(), true, &stage) };
+        }
+        workspace
+    }
+
+    /// The same bodies in several parts.
+    pub(in crate::soft) fn divided(from: &SoftBodies, parts: usize) -> SoftBodies {
+        let mut out = SoftBodies::default();
+        out.divide(from.len(), parts, &|k| from.is_movable(k as usize).then(|| from.center(k as usize)));
+        (0..from.len()).for_each(|k| assert!(out.set(k, &body(from, k))));
+        assert!(!out.set(from.len(), &SoftBody::IDLE));
+        out
+    }
+
+    fn body(bodies: &SoftBodies, k: usize) -> SoftBody {
+        let [m, xx, yy, zz, xy, xz, yz, _] = bodies.inv_masses[k].0;
+        let [x, y, z, w, ..] = bodies.poses[k].0;
+        let motion = |s: &Slot| Motion::new(DVec3::new(s[0], s[1], s[2]), DVec3::new(s[3], s[4], s[5]));
+        SoftBody {
+            inv_mass: m,
+            inv_inertia: Sym3::new(xx, yy, zz, xy, xz, yz),
+            pose: Pose::new(bodies.center(k), DQuat::from_xyzw(x, y, z, w)),
+            velocity: bodies.velocity(k),
+            acceleration: motion(&bodies.accelerations[k]),
         }
     }
 
     #[test]
     fn threads_have_the_bits_of_one() {
         let mut random = SplitMix64(15);
-        let (bodies, manifolds) = tangle(&mut random, 6000, 20_000);
-        let (mut one, mut many) = ((bodies.clone(), manifolds.clone()), (bodies, manifolds));
-        let mut solver = SoftSolver::default();
-        for _ in 0..3 {
-            solver.step(&mut one.0, &mut one.1, 0.01).unwrap();
-            SoftSolver::default().step_by(&Many, &mut many.0, &mut many.1, 0.01).unwrap();
+        // Everything touches everything; many bodies; a body with more patches than there are colours.
+        let cases = [(40, 2000, false, 2), (2000, 6000, false, 2), (300, 1000, true, 18)];
+        let executors: [(&dyn Executor, usize); 6] = [
+            (&Many(2), 2),
+            (&Many(2), 3),
+            (&Many(2), 8),
+            (&Backwards(2), 2),
+            (&Backwards(5), 5),
+            (&Serial, 3),
+        ];
+        for (count, patches, hub, steps) in cases {
+            let (bodies, mut manifolds) = tangle(&mut random, count, patches);
+            for (k, m) in manifolds.iter_mut().enumerate().filter(|_| hub) {
+                m.bodies[0] = if k % 3 == 0 && m.bodies[1] != 5 { 5 } else { m.bodies[0] };
+            }
+            let (mut one, mut ones) = (bodies.clone(), manifolds.clone());
+            let mut solver = SoftSolver::default();
+            let mut others = executors.map(|(e, parts)| {
+                (SoftSolver::default(), divided(&bodies, parts), manifolds.clone(), e, parts)
+            });
+            for _ in 0..steps {
+                let report = solver.step(&mut one, &mut ones, 0.01).unwrap();
+                assert!(report.left_over > 0 || !hub, "{report:?}");
+                for (solver, bodies, manifolds, executor, parts) in &mut others {
+                    assert_eq!(solver.step_by(*executor, bodies, manifolds, 0.01), Ok(report));
+                    assert_eq!(solver.workspace.shares.len(), *parts);
+                    assert_same(&one, bodies);
+                    assert_eq!(ones, *manifolds, "{executor:?}");
+                }
+                // A body that nothing moves moves by itself now.
+                let still = random.below(count as usize / 4) * 4;
+                for bodies in others.iter_mut().map(|o| &mut o.1).chain([&mut one]) {
+                    let place = bodies.territories.place(still).unwrap();
+                    bodies.velocities[place] = Slot([0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.0, 0.0]);
+                }
+            }
         }
-        assert!(solver.workspace.groups.len() > 4);
-        assert_eq!(one.0.velocities, many.0.velocities);
-        assert_eq!(one.0.displacements, many.0.displacements);
-        assert_eq!(one.1, many.1);
+    }
+
+    #[test]
+    fn bodies_may_be_divided_anew_and_united() {
+        let mut random = SplitMix64(16);
+        let (bodies, manifolds) = tangle(&mut random, 100, 300);
+        let mut solver = SoftSolver::default();
+        let mut results = Vec::new();
+        for parts in [1, 4, 2, 1] {
+            let (mut b, mut m) = (divided(&bodies, parts), manifolds.clone());
+            solver.step_by(&Serial, &mut b, &mut m, 0.01).unwrap();
+            b.push(&SoftBody::IDLE);
+            assert_eq!((b.len(), b.territories().count()), (101, 1));
+            solver.step_by(&Serial, &mut b, &mut m, 0.01).unwrap();
+            results.push(((0..100).map(|k| b.velocity(k)).collect::<Vec<_>>(), m));
+        }
+        assert!(results.windows(2).all(|w| w[0] == w[1]));
+        // Other places with as many parts and no contacts to tell: all that move are found.
+        let moves = [|_| true, |k: u32| k % 3 > 0];
+        for moves in moves {
+            let mut b = SoftBodies::default();
+            b.divide(90, 2, &|k| moves(k).then(|| DVec3::X * f64::from(k)));
+            for k in (0..90).filter(|k| moves(*k)) {
+                let acceleration = Motion::new(DVec3::ZERO, DVec3::Z);
+                b.set(k as usize, &SoftBody { inv_mass: 1.0, acceleration, ..SoftBody::IDLE });
+            }
+            solver.step(&mut b, &mut [], 1.0).unwrap();
+            let expected = |k: u32| if moves(k) { DVec3::Z } else { DVec3::ZERO };
+            assert!((0..90).all(|k| b.velocity(k as usize).linear == expected(k)));
+        }
     }
 
     #[test]
@@ -437,7 +534,7 @@ mod tests {
             let (mut fresh, mut used) = ((bodies.clone(), manifolds.clone()), (bodies, manifolds));
             SoftSolver::default().step(&mut fresh.0, &mut fresh.1, 0.01).unwrap();
             solver.step(&mut used.0, &mut used.1, 0.01).unwrap();
-            assert_eq!(fresh.0.velocities, used.0.velocities);
+            assert_same(&fresh.0, &used.0);
             assert_eq!(fresh.1, used.1);
         }
     }

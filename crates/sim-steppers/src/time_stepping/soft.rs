@@ -42,7 +42,7 @@ use super::{
 };
 use crate::errors::of_world;
 use constraint_dynamics::{
-    soft::{SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver},
+    soft::{SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver, Territories},
     stabilize::moved,
 };
 use rigid_impulse::{BodyError, BodyKind, CollisionKind};
@@ -94,13 +94,18 @@ impl TimeStepping {
 
     fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
-        soft.bodies.clear();
+        let parts = Territories::worth(soft.patches.len(), self.parts.executor.parallelism());
+        soft.bodies.divide(self.flyers.len(), parts, &|slot| {
+            let (_, body) = world.body_in_slot(slot)?;
+            (body.is_free() && body.rest() == Rest::Awake).then(|| body.center())
+        });
         let rate = 1.0 / h;
-        for (slot, flyer) in (0..).zip(&self.flyers) {
-            soft.bodies.push(&match world.body_in_slot(slot) {
+        for (slot, flyer) in self.flyers.iter().enumerate() {
+            let body = match world.body_in_slot(slot as u32) {
                 Some((_, body)) => soft_body(body, flyer.kick * rate),
                 None => SoftBody::IDLE,
-            });
+            };
+            soft.bodies.set(slot, &body);
         }
         let report = soft.solver.step_by(
             self.parts.executor.as_ref(),

@@ -1,10 +1,11 @@
 //! How patches are read from manifolds, and what stays the same during a step.
 
-use super::{Filled, Patch, Row, Twist, orthogonal, total};
+use super::{Filled, Patch, Row, Twist, gather, orthogonal, total};
 use crate::soft::{
-    SoftBodies, SoftManifold,
+    SoftManifold,
+    colour::{Edge, STILL},
     lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3},
-    shelf::Shelf,
+    shares::Stage,
 };
 
 impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
@@ -46,36 +47,35 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         }
     }
 
-    /// Patches of some manifolds, at most one per lane; lanes without one have `nobody`, which is between a body that cannot move and itself, and to
-    /// whom all that does not move belongs.
+    /// Patches of some manifolds, at most one per lane; lanes without one are between `nobody`, which cannot move, and itself.
     ///
     /// # Safety
-    /// Nobody writes the manifolds meanwhile.
+    /// Nobody writes manifolds or velocities meanwhile.
     pub(in crate::soft) unsafe fn fill(
         &mut self,
-        manifolds: &Shelf<'_, SoftManifold>,
-        chosen: &[u32],
-        bodies: &SoftBodies,
-        nobody: &SoftManifold,
+        chosen: &[Edge],
+        stage: &Stage<'_>,
+        nobody: u32,
         filled: &mut Filled,
     ) {
-        let mut bodies_of = [nobody.bodies; MAX_LANES];
-        let mut moves = [nobody.bodies; MAX_LANES];
+        let nothing = SoftManifold::default();
+        let mut at = [[nobody; 2]; MAX_LANES];
+        let mut moves = [[nobody; 2]; MAX_LANES];
         let mut manifold = [u32::MAX; MAX_LANES];
         let mut firmness = [Slot::default(); MAX_LANES];
-        let mut from = [nobody; MAX_LANES];
-        for (lane, &m) in chosen.iter().enumerate() {
+        let mut from = [&nothing; MAX_LANES];
+        for (lane, &(m, places)) in chosen.iter().enumerate() {
             // SAFETY: as the caller promises.
-            let source = unsafe { manifolds.get(m as usize) };
+            let source = unsafe { stage.manifolds.get(m as usize) };
             from[lane] = source;
             manifold[lane] = m;
-            bodies_of[lane] = source.bodies;
             filled.is_bouncy |= source.head[4] > 0.0;
-            for (to, body) in moves[lane].iter_mut().zip(source.bodies) {
-                if bodies.is_movable(body as usize) {
-                    *to = body;
-                } else {
+            for (side, place) in places.into_iter().enumerate() {
+                if place == STILL {
+                    at[lane][side] = stage.places[source.bodies[side] as usize];
                     firmness[lane][0] = 1.0;
+                } else {
+                    (at[lane][side], moves[lane][side]) = (place, place);
                 }
             }
         }
@@ -91,23 +91,22 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         doubted(&impulses[..ROWS]);
         doubted(&friction[..4]);
         let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = head;
-        let [u, v, w, twist, ..] = friction;
+        let [x_along, y_along, z_along, twist, ..] = friction;
         let side = |side: usize| {
             let [m, xx, yy, zz, xy, xz, yz, _] =
-                L::columns(|lane| &bodies.inv_masses[bodies_of[lane][side] as usize]);
-            let [qx, qy, qz, qw, x, y, z, _] =
-                L::columns(|lane| &bodies.poses[bodies_of[lane][side] as usize]);
+                L::columns(|lane| &stage.inv_masses[at[lane][side] as usize]);
+            let [qx, qy, qz, qw, x, y, z, _] = L::columns(|lane| &stage.poses[at[lane][side] as usize]);
             let axes = Axes::new([qx, qy, qz, qw]);
             (m, Sym([xx, yy, zz, xy, xz, yz]), axes, Vec3 { x, y, z })
         };
         let ((mass_a, inertia_a, axes_a, at_a), (mass_b, inertia_b, axes_b, at_b)) = (side(0), side(1));
-        let given = Vec3 { x, y, z };
-        let (by_a, by_b) = (axes_a.turn(given), axes_b.turn(given));
+        let normal = Vec3 { x, y, z };
+        let (by_a, by_b) = (axes_a.turn(normal), axes_b.turn(normal));
         let choose = |a: L, b: L, w: L| (-side_of).if_positive(a, side_of.if_positive(b, w));
         let n = Vec3 {
-            x: choose(by_a.x, by_b.x, given.x),
-            y: choose(by_a.y, by_b.y, given.y),
-            z: choose(by_a.z, by_b.z, given.z),
+            x: choose(by_a.x, by_b.x, normal.x),
+            y: choose(by_a.y, by_b.y, normal.y),
+            z: choose(by_a.z, by_b.z, normal.z),
         };
         let between = at_a.minus(at_b);
         let (round_a, round_b) = (n.scale(radius_a), n.scale(radius_b));
@@ -126,7 +125,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
             *row = Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero };
         }
-        (self.bodies, self.moves, self.manifold) = (bodies_of, moves, manifold);
+        (self.bodies, self.moves, self.manifold) = (at, moves, manifold);
         self.n = n;
         self.inv_mass = [mass_a, mass_b];
         self.inv_inertia = [inertia_a, inertia_b];
@@ -134,13 +133,15 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         self.f_sum = [zero; 3];
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;
-        self.prepare(bodies, Vec3 { x: u, y: v, z: w }, &there);
+        // SAFETY: as the caller promises.
+        let v = [0, 1].map(|side| unsafe { gather(&stage.velocities, &at, side) });
+        self.prepare(&v, Vec3 { x: x_along, y: y_along, z: z_along }, &there);
         filled.is_sound &= doubt.is_zero();
     }
 
-    /// Everything that follows from normals, arms, masses and the impulses known; `there` is 1 for rows that exist.
+    /// Everything that follows from normals, arms, masses and the impulses known; `v`: velocities before the step, `there`: 1 for rows that exist.
     #[inline(always)]
-    fn prepare(&mut self, bodies: &SoftBodies, along: Vec3<L>, there: &[L; ROWS]) {
+    fn prepare(&mut self, v: &[Twist<L>; 2], along: Vec3<L>, there: &[L; ROWS]) {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let n = self.n;
         let t = orthogonal(n);
@@ -184,16 +185,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
             *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
         }
-        let v = [0, 1].map(|side| {
-            let [x, y, z, u, v, w, ..] =
-                L::columns(|lane| &bodies.velocities[self.bodies[lane][side] as usize]);
-            Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
-        });
-        let approach = self.normal_rates(&v);
+        let approach = self.normal_rates(v);
         for (row, approach) in self.rows.iter_mut().zip(approach) {
             row.approach = approach;
         }
-        self.slip = self.slip_rates(&v);
+        self.slip = self.slip_rates(v);
         let sides = [self.friction_arms(0), self.friction_arms(1)];
         for (c, [a, b]) in self.c.iter_mut().zip(response) {
             let entry = |k: usize| sides[0][k].dot(a) + sides[1][k].dot(b);
