@@ -61,9 +61,12 @@ pub(super) enum Turn {
     Accelerate { is_first: bool },
     /// Bodies: displacements of a substep.
     Drift,
-    /// Patches of a colour.
-    Patches(Act, Size, u32),
+    /// Patches of some colours.
+    Patches(Act, Size, Colours),
 }
+
+/// Colours from the first to the last: one, where several shares take turns, or all.
+type Colours = [u32; 2];
 
 /// What is done to a patch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,7 +122,11 @@ pub(super) struct Workspace<L> {
     users: Vec<u32>,
     /// Places of bodies that do not move by impulses, but by themselves.
     driven: Vec<u32>,
-    /// The turns of the step, and of which the border has been reached, by share.
+    /// Bodies or patches may be in other shares than before.
+    stale: bool,
+    /// Substeps, and whether anything bounces.
+    kind: (u32, bool),
+    /// The turns of such a step, and of which the border has been reached, by share.
     turns: Vec<Turn>,
     reached: Vec<Apart>,
     pub(super) shares: Vec<Mutex<Share<L>>>,
@@ -133,6 +140,8 @@ impl<L> Default for Workspace<L> {
             nobody: Vec::new(),
             users: Vec::new(),
             driven: Vec::new(),
+            stale: true,
+            kind: (0, false),
             turns: Vec::new(),
             reached: Vec::new(),
             shares: Vec::new(),
@@ -206,6 +215,8 @@ struct Parting<'a> {
     of: &'a [u8],
     users: &'a [u32],
     has_driven: bool,
+    /// There is one share only.
+    is_alone: bool,
 }
 
 impl Parting<'_> {
@@ -250,7 +261,10 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
                     let bodies = unsafe { stage.manifolds.get(manifold as usize) }.bodies;
                     parting.is_border(bodies.map(|body| stage.places[body as usize]))
                 };
-                if one_by_one || parting.is_border(places) || (parting.has_driven && reads_driven()) {
+                if (one_by_one && !parting.is_alone)
+                    || parting.is_border(places)
+                    || (parting.has_driven && reads_driven())
+                {
                     self.order.push((manifold, places));
                 } else {
                     inner.push((manifold, places));
@@ -295,15 +309,20 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
     ///
     /// # Safety
     /// As the functions of [`Patch`] say.
-    unsafe fn act(&mut self, act: Act, colour: u32, side: Side, stage: &Stage<'_>) {
+    unsafe fn act(&mut self, act: Act, colours: Colours, side: Side, stage: &Stage<'_>) {
         let Stage { velocities, displacements, manifolds, shared, .. } = stage;
-        let patches = &mut self.all[self.colours[colour as usize].range(side)];
+        let [first, last] = colours.map(|k| &self.colours[k as usize]);
+        let patches = &mut self.all[first.range(side).start..last.range(side).end];
         // SAFETY: as the caller promises.
         unsafe {
             match act {
                 Act::WarmStart => patches.iter().for_each(|p| p.warm_start(velocities)),
-                Act::Solve(pass) => {
-                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, pass));
+                // Each pass by itself, for which the compiler makes code of its own.
+                Act::Solve(Pass::Push) => {
+                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, Pass::Push));
+                }
+                Act::Solve(Pass::Relax) => {
+                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, Pass::Relax));
                 }
                 Act::Restitute => patches.iter_mut().for_each(|p| p.restitute(velocities, shared)),
                 Act::Store => patches.iter().for_each(|p| p.store(velocities, manifolds)),
@@ -311,8 +330,8 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
         }
     }
 
-    fn has_border(&self, colour: u32) -> bool {
-        !self.colours[colour as usize].range(Side::Border).is_empty()
+    fn has_border(&self, [first, last]: Colours) -> bool {
+        self.colours[first as usize..=last as usize].iter().any(|c| !c.range(Side::Border).is_empty())
     }
 }
 
@@ -377,22 +396,21 @@ impl<L: Lane> Share<L> {
         }
     }
 
-    /// Finds the turns in which something is to be done at the border, and begins with the first turn.
-    fn begin(&mut self, turns: &[Turn]) {
+    /// Finds the turns in which something is to be done at the border.
+    fn find_borders(&mut self, turns: &[Turn]) {
         self.next_border.clear();
         self.next_border.resize(turns.len() + 1, turns.len() as u32);
         let mut next = turns.len();
         for (k, turn) in turns.iter().enumerate().rev() {
             let has_border = match *turn {
                 Turn::Accelerate { .. } | Turn::Drift => !self.border.is_empty(),
-                Turn::Patches(_, Size::Single, colour) => self.single.has_border(colour),
-                Turn::Patches(_, Size::Small, colour) => self.small.has_border(colour),
-                Turn::Patches(_, Size::Large, colour) => self.large.has_border(colour),
+                Turn::Patches(_, Size::Single, colours) => self.single.has_border(colours),
+                Turn::Patches(_, Size::Small, colours) => self.small.has_border(colours),
+                Turn::Patches(_, Size::Large, colours) => self.large.has_border(colours),
             };
             next = if has_border { k } else { next };
             self.next_border[k] = next as u32;
         }
-        (self.turn, self.others) = (0, 0);
     }
 
     /// One side of a turn.
@@ -406,9 +424,9 @@ impl<L: Lane> Share<L> {
             match turn {
                 Turn::Accelerate { is_first } => runs.iter().for_each(|run| accelerate(run, stage, is_first)),
                 Turn::Drift => runs.iter().for_each(|run| drift(run, stage)),
-                Turn::Patches(act, Size::Single, colour) => self.single.act(act, colour, side, stage),
-                Turn::Patches(act, Size::Small, colour) => self.small.act(act, colour, side, stage),
-                Turn::Patches(act, Size::Large, colour) => self.large.act(act, colour, side, stage),
+                Turn::Patches(act, Size::Single, colours) => self.single.act(act, colours, side, stage),
+                Turn::Patches(act, Size::Small, colours) => self.small.act(act, colours, side, stage),
+                Turn::Patches(act, Size::Large, colours) => self.large.act(act, colours, side, stage),
             }
         }
     }
@@ -447,12 +465,8 @@ unsafe fn drift(run: &Range<u32>, stage: &Stage<'_>) {
 }
 
 impl<L: Lane> Workspace<L> {
-    /// Sorts the manifolds by size and colour; true if bodies or patches may be in other shares than before.
-    pub(super) fn sort(
-        &mut self,
-        bodies: &SoftBodies,
-        manifolds: &[SoftManifold],
-    ) -> Result<bool, SoftError> {
+    /// Sorts the manifolds by size and colour.
+    pub(super) fn sort(&mut self, bodies: &SoftBodies, manifolds: &[SoftManifold]) -> Result<(), SoftError> {
         let (territories, places) = (&bodies.territories, bodies.territories.places());
         self.colourings.iter_mut().for_each(Colouring::begin);
         for (manifold, m) in manifolds.iter().enumerate() {
@@ -499,8 +513,9 @@ impl<L: Lane> Workspace<L> {
             self.nobody.clear();
             self.nobody.extend_from_slice(territories.nobody());
             self.find_users();
+            self.stale = true;
         }
-        Ok(changed)
+        Ok(())
     }
 
     /// Finds which shares have to do with each body.
@@ -515,7 +530,7 @@ impl<L: Lane> Workspace<L> {
         driven.iter().for_each(|place| users[*place as usize] = all);
         for colouring in colourings {
             let left_over = colouring.left_over().iter().map(|edge| (edge, all));
-            let parting = Parting { of, users: &[], has_driven: false };
+            let parting = Parting { of, users: &[], has_driven: false, is_alone: false };
             let coloured = colouring.colours().flatten().map(|edge| (edge, 1 << parting.share(edge.1)));
             for ((_, places), share) in coloured.chain(left_over) {
                 for place in places {
@@ -527,31 +542,53 @@ impl<L: Lane> Workspace<L> {
         }
     }
 
-    /// Lets a share take its bodies and patches, if they have changed, and read them.
+    /// Lets a share take its bodies and patches, if they may be others than before, and read them.
     ///
     /// # Safety
     /// Nobody else uses what is on the stage, but for other shares through this function.
-    pub(super) unsafe fn fill(&self, share: &mut Share<L>, changed: bool, stage: &Stage<'_>) {
-        let parting = Parting { of: &self.of, users: &self.users, has_driven: !self.driven.is_empty() };
-        let colourings = changed.then_some(&self.colourings);
+    pub(super) unsafe fn fill(&self, share: &mut Share<L>, stage: &Stage<'_>) {
+        let (has_driven, is_alone) = (!self.driven.is_empty(), self.shares.len() == 1);
+        let parting = Parting { of: &self.of, users: &self.users, has_driven, is_alone };
+        let colourings = self.stale.then_some(&self.colourings);
         // SAFETY: as the caller promises; each share has a place for nobody of its own.
         unsafe { share.fill(colourings, &parting, stage, self.nobody[share.index]) };
     }
 
     /// The patches of every size and colour, those left over included, in the order in which a pass goes over them.
-    fn phases(&self) -> impl Iterator<Item = (Size, u32)> {
+    fn phases(&self) -> impl Iterator<Item = (Size, Colours)> {
         let sizes = [Size::Single, Size::Small, Size::Large];
         let counts =
             self.colourings.each_ref().map(|c| c.ends.len() as u32 + u32::from(!c.left_over().is_empty()));
-        sizes.into_iter().zip(counts).flat_map(|(size, count)| (0..count).map(move |colour| (size, colour)))
+        // A share that is alone has nobody to take turns with.
+        let at_once = if self.shares.len() > 1 { 1 } else { u32::MAX };
+        sizes.into_iter().zip(counts).flat_map(move |(size, count)| {
+            let firsts = (0..count).step_by(at_once as usize);
+            firsts.map(move |first| (size, [first, first.saturating_add(at_once).min(count) - 1]))
+        })
+    }
+
+    /// Begins the turns of a step.
+    pub(super) fn begin(&mut self, substeps: u32, is_bouncy: bool) {
+        let is_new = std::mem::replace(&mut self.kind, (substeps, is_bouncy)) != (substeps, is_bouncy);
+        if is_new || self.stale {
+            self.plan(substeps, is_bouncy);
+        }
+        self.stale = false;
+        for (share, reached) in self.shares.iter_mut().zip(&mut self.reached) {
+            // A panic of an earlier step has nothing to do with this one.
+            share.clear_poison();
+            let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
+            (share.turn, share.others) = (0, 0);
+            *reached.0.get_mut() = share.next_border[0];
+        }
     }
 
     /// Lays down the turns of a step.
-    pub(super) fn plan(&mut self, substeps: u32, is_bouncy: bool) {
+    fn plan(&mut self, substeps: u32, is_bouncy: bool) {
         let mut turns = std::mem::take(&mut self.turns);
         turns.clear();
         let pass = |turns: &mut Vec<Turn>, act: Act| {
-            turns.extend(self.phases().map(|(size, colour)| Turn::Patches(act, size, colour)));
+            turns.extend(self.phases().map(|(size, colours)| Turn::Patches(act, size, colours)));
         };
         turns.push(Turn::Accelerate { is_first: true });
         pass(&mut turns, Act::WarmStart);
@@ -568,12 +605,8 @@ impl<L: Lane> Workspace<L> {
         }
         pass(&mut turns, Act::Store);
         self.turns = turns;
-        for (share, reached) in self.shares.iter_mut().zip(&mut self.reached) {
-            // A panic of an earlier step has nothing to do with this one.
-            share.clear_poison();
-            let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
-            share.begin(&self.turns);
-            *reached.0.get_mut() = share.next_border[0];
+        for share in &mut self.shares {
+            share.get_mut().unwrap_or_else(PoisonError::into_inner).find_borders(&self.turns);
         }
     }
 

@@ -219,8 +219,8 @@ fn run<L: Lane>(
     dt: f64,
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
-    let changed = workspace.sort(bodies, manifolds)?;
-    if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt), changed) {
+    workspace.sort(bodies, manifolds)?;
+    if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt)) {
         return Err(fault(manifolds));
     }
     let mut report = SoftReport::default();
@@ -269,12 +269,11 @@ fn work<L: Lane>(
     workspace: &mut Workspace<L>,
     executor: &dyn Executor,
     stage: &Stage<'_>,
-    changed: bool,
 ) -> bool {
     executor.for_each(workspace.shares.len(), &|k| {
         let mut share = workspace.shares[k].lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: nothing else is done meanwhile.
-        unsafe { workspace.fill(&mut share, changed, stage) };
+        unsafe { workspace.fill(&mut share, stage) };
     });
     let mut filled = Filled::default();
     for share in &mut workspace.shares {
@@ -283,7 +282,7 @@ fn work<L: Lane>(
         filled.is_bouncy |= share.filled.is_bouncy;
     }
     if filled.is_sound {
-        workspace.plan(params.substeps, filled.is_bouncy);
+        workspace.begin(params.substeps, filled.is_bouncy);
         let workspace = &*workspace;
         // SAFETY: a share is behind a lock, and nothing else is done meanwhile.
         team::play(executor, &workspace.shares, &|share| unsafe { workspace.advance(share, stage) });
@@ -407,11 +406,11 @@ pub(super) mod tests {
     /// A workspace whose shares have taken their bodies and patches.
     pub(in crate::soft) fn shared(bodies: &mut SoftBodies, manifolds: &mut [SoftManifold]) -> Workspace<f64> {
         let mut workspace = Workspace::default();
-        assert!(workspace.sort(bodies, manifolds).unwrap());
+        workspace.sort(bodies, manifolds).unwrap();
         let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01);
         for share in &workspace.shares {
             // SAFETY: nothing else is done meanwhile.
-            unsafe { workspace.fill(&mut share.lock().unwrap(), true, &stage) };
+            unsafe { workspace.fill(&mut share.lock().unwrap(), &stage) };
         }
         workspace
     }
@@ -560,5 +559,15 @@ pub(super) mod tests {
         assert_eq!(refused(&|_, _, m| m[1].points[0][4] = f64::NAN), "manifold 1: point is not finite");
         let mut b = bodies.clone();
         assert!(SoftSolver::default().step(&mut b, &mut manifolds.clone(), -1.0).is_err());
+        // A step that was refused leaves nothing behind for the next one.
+        let (mut solver, mut bad) = (SoftSolver::default(), manifolds.clone());
+        bad[1].points[0][4] = f64::NAN;
+        assert!(solver.step(&mut bodies.clone(), &mut bad, 0.01).is_err());
+        let (mut fresh, mut used) =
+            ((bodies.clone(), manifolds.clone()), (bodies.clone(), manifolds.clone()));
+        SoftSolver::default().step(&mut fresh.0, &mut fresh.1, 0.01).unwrap();
+        solver.step(&mut used.0, &mut used.1, 0.01).unwrap();
+        assert_same(&fresh.0, &used.0);
+        assert_eq!(fresh.1, used.1);
     }
 }

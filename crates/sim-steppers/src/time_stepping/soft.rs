@@ -135,7 +135,8 @@ impl TimeStepping {
                 continue;
             }
             let [a, b] = pair.bodies;
-            if !soft.bodies.is_movable(a as usize) && !soft.bodies.is_movable(b as usize) {
+            let moves = [a, b].map(|slot| soft.bodies.is_movable(slot as usize));
+            if moves == [false; 2] {
                 // Both sleep, or lie on what does not move.
                 continue;
             }
@@ -159,10 +160,8 @@ impl TimeStepping {
                     separation: pair.distance,
                     impulse: outcome.impulse,
                 };
-                for (slot, impulse) in [(a, -outcome.impulse), (b, outcome.impulse)] {
-                    if soft.bodies.is_movable(slot as usize) {
-                        continue;
-                    }
+                let sides = [(a, -outcome.impulse), (b, outcome.impulse)];
+                for ((slot, impulse), _) in sides.into_iter().zip(moves).filter(|(_, moves)| !moves) {
                     let Some((_, body)) = world.body_in_slot(slot) else { continue };
                     let (kind, velocity) = (*body.kind(), body.state().velocity_at(push.point));
                     if kind == BodyKind::Scripted {
