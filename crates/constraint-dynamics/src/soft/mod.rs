@@ -7,7 +7,8 @@
 //! | `lane` | one number or several side by side, same bits |
 //! | `territories` | parts of space, one for a thread |
 //! | `colour` | patches that share no body |
-//! | `shares` | the bodies and patches of each thread, and what they have in common |
+//! | `share` | the bodies and patches of one thread |
+//! | `shares` | all of them, and what they have in common |
 //! | `team` | threads that wait for each other |
 //! | `shelf` | a slice that threads share item by item |
 //! | `patch` | one patch: normal block, friction block, restitution |
@@ -20,6 +21,7 @@ mod bodies;
 mod colour;
 mod lane;
 mod patch;
+mod share;
 mod shares;
 mod shelf;
 mod step;

@@ -5,7 +5,7 @@ use crate::soft::{
     SoftManifold,
     colour::{Edge, STILL},
     lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3},
-    shares::Stage,
+    share::Stage,
 };
 
 impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
