@@ -442,7 +442,7 @@ pub(super) mod tests {
     fn threads_have_the_bits_of_one() {
         let mut random = SplitMix64(15);
         // Everything touches everything; many bodies; a body with more patches than there are colours.
-        let cases = [(40, 2000, false, 2), (2000, 6000, false, 2), (300, 1000, true, 18)];
+        let cases = [(40, 2000, false, 2), (2000, 6000, false, 2), (300, 1000, true, 3)];
         let executors: [(&dyn Executor, usize); 4] =
             [(&Many(2), 2), (&Many(2), 5), (&Backwards(5), 5), (&Serial, 3)];
         for (count, patches, hub, steps) in cases {
