@@ -127,6 +127,8 @@ impl Colour {
 pub(super) struct Parting<'a> {
     pub(super) of: &'a [u8],
     pub(super) users: &'a [u32],
+    /// Anything moves the body.
+    pub(super) moving: &'a [bool],
     pub(super) has_driven: bool,
     /// There is one share only.
     pub(super) is_alone: bool,
@@ -296,11 +298,12 @@ impl<L: Lane> Share<L> {
         }
     }
 
-    /// Finds the places of its bodies. The place for nobody may be among them: nothing happens there.
+    /// Finds the places of its bodies that move: others may be read by all.
     fn find_bodies(&mut self, parting: &Parting<'_>) {
         self.border.clear();
         self.inner.clear();
-        for (place, _) in (0..).zip(parting.of).filter(|(_, of)| usize::from(**of) == self.index) {
+        let own = (0..).zip(parting.of).filter(|(_, of)| usize::from(**of) == self.index);
+        for (place, _) in own.filter(|(place, _)| parting.moving[*place as usize]) {
             let side = if parting.is_border([place; 2]) { &mut self.border } else { &mut self.inner };
             match side.last_mut().filter(|run| run.end == place) {
                 Some(run) => run.end += 1,

@@ -55,6 +55,14 @@ use std::sync::{
 #[repr(align(128))]
 struct Apart(AtomicU32);
 
+/// What moves a body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mover {
+    Nothing,
+    Impulses,
+    Itself,
+}
+
 /// All patches of a step.
 #[derive(Debug)]
 pub(super) struct Workspace<L> {
@@ -65,8 +73,9 @@ pub(super) struct Workspace<L> {
     nobody: Vec<u32>,
     /// By place: the shares that have to do with the body, a bit each.
     users: Vec<u32>,
-    /// Places of bodies that do not move by impulses, but by themselves.
-    driven: Vec<u32>,
+    /// By body: what moves it. By place: whether anything does.
+    movers: Vec<Mover>,
+    moving: Vec<bool>,
     /// Bodies or patches may be in other shares than before.
     stale: bool,
     /// Substeps, and whether anything bounces.
@@ -84,7 +93,8 @@ impl<L> Default for Workspace<L> {
             of: Vec::new(),
             nobody: Vec::new(),
             users: Vec::new(),
-            driven: Vec::new(),
+            movers: Vec::new(),
+            moving: Vec::new(),
             stale: true,
             kind: (0, false),
             turns: Vec::new(),
@@ -122,13 +132,17 @@ impl<L: Lane> Workspace<L> {
         for colouring in &mut self.colourings {
             changed |= colouring.build(bodies.inv_masses.len());
         }
-        let moves = |place: &u32| {
+        let movers = places.iter().map(|place| {
             let k = *place as usize;
-            bodies.inv_masses[k][0] <= 0.0 && bodies.velocities[k] != Slot::default()
-        };
-        if !self.driven.iter().copied().eq(places.iter().copied().filter(moves)) {
-            self.driven.clear();
-            self.driven.extend(places.iter().copied().filter(moves));
+            match bodies.inv_masses[k][0] > 0.0 {
+                true => Mover::Impulses,
+                false if bodies.velocities[k] != Slot::default() => Mover::Itself,
+                false => Mover::Nothing,
+            }
+        });
+        if !self.movers.iter().copied().eq(movers.clone()) {
+            self.movers.clear();
+            self.movers.extend(movers);
             changed = true;
         }
         if self.shares.len() != shares {
@@ -142,25 +156,31 @@ impl<L: Lane> Workspace<L> {
             self.of.extend_from_slice(territories.of_place());
             self.nobody.clear();
             self.nobody.extend_from_slice(territories.nobody());
-            self.find_users();
+            self.find_users(places);
             self.stale = true;
         }
         Ok(())
     }
 
     /// Finds which shares have to do with each body.
-    fn find_users(&mut self) {
-        let Self { of, users, driven, colourings, shares, .. } = self;
+    fn find_users(&mut self, places: &[u32]) {
+        let Self { of, users, movers, moving, colourings, shares, .. } = self;
+        moving.clear();
+        moving.resize(of.len(), false);
+        for (place, mover) in places.iter().zip(&*movers) {
+            moving[*place as usize] = *mover != Mover::Nothing;
+        }
         users.clear();
         users.extend(of.iter().map(|of| 1_u32.checked_shl((*of).into()).unwrap_or(0)));
         if shares.len() <= 1 {
             return;
         }
         let all = u32::MAX;
-        driven.iter().for_each(|place| users[*place as usize] = all);
+        let driven = places.iter().zip(movers).filter(|(_, mover)| **mover == Mover::Itself);
+        driven.for_each(|(place, _)| users[*place as usize] = all);
         for colouring in colourings {
             let left_over = colouring.left_over().iter().map(|edge| (edge, all));
-            let parting = Parting { of, users: &[], has_driven: false, is_alone: false };
+            let parting = Parting { of, users: &[], moving: &[], has_driven: false, is_alone: false };
             let coloured = colouring.colours().flatten().map(|edge| (edge, 1 << parting.share(edge.1)));
             for ((_, places), share) in coloured.chain(left_over) {
                 for place in places {
@@ -177,8 +197,9 @@ impl<L: Lane> Workspace<L> {
     /// # Safety
     /// Nobody else uses what is on the stage, but for other shares through this function.
     pub(super) unsafe fn fill(&self, share: &mut Share<L>, stage: &Stage<'_>) {
-        let (has_driven, is_alone) = (!self.driven.is_empty(), self.shares.len() == 1);
-        let parting = Parting { of: &self.of, users: &self.users, has_driven, is_alone };
+        let (has_driven, is_alone) = (self.movers.contains(&Mover::Itself), self.shares.len() == 1);
+        let Self { of, users, moving, .. } = self;
+        let parting = Parting { of, users, moving, has_driven, is_alone };
         let colourings = self.stale.then_some(&self.colourings);
         // SAFETY: as the caller promises; each share has a place for nobody of its own.
         unsafe { share.fill(colourings, &parting, stage, self.nobody[share.index]) };
@@ -290,6 +311,10 @@ mod tests {
             }
             for parts in [2, 3, 8] {
                 let mut bodies = divided(&bodies, parts);
+                for k in (0..count as usize).step_by(8) {
+                    let place = bodies.territories.place(k).unwrap();
+                    bodies.velocities[place] = Slot::default();
+                }
                 let mut workspace = shared(&mut bodies, &mut manifolds);
                 let place = |body: u32| bodies.territories.place(body as usize).unwrap();
                 // By place: the shares that move it, read it while it moves by itself, or let it drift.
@@ -334,7 +359,11 @@ mod tests {
                         }
                     }
                     for place in share.inner.iter().cloned().flatten() {
-                        assert!(alone(place as usize), "{parts} parts: another share uses place {place} too");
+                        // What nothing moves is read by all, and written by nobody.
+                        assert!(
+                            users[place as usize].is_power_of_two(),
+                            "{parts} parts: another share uses place {place} too"
+                        );
                     }
                 }
             }

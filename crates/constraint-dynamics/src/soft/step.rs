@@ -501,6 +501,14 @@ pub(super) mod tests {
             solver.step(&mut b, &mut [], 1.0).unwrap();
             let expected = |k: u32| if moves(k) { DVec3::Z } else { DVec3::ZERO };
             assert!((0..90).all(|k| b.velocity(k as usize).linear == expected(k)));
+            // One that begins to move in its place is found too.
+            let acceleration = Motion::new(DVec3::ZERO, DVec3::Z);
+            b.set(0, &SoftBody { acceleration, ..SoftBody::IDLE });
+            solver.step(&mut b, &mut [], 1.0).unwrap();
+            assert_eq!(b.velocity(0).linear, DVec3::ZERO);
+            b.set(0, &SoftBody { inv_mass: 1.0, acceleration, ..SoftBody::IDLE });
+            solver.step(&mut b, &mut [], 1.0).unwrap();
+            assert_eq!(b.velocity(0).linear, DVec3::Z);
         }
     }
 
