@@ -46,7 +46,19 @@ pub struct SoftBodies {
     pub(super) accelerations: Vec<Slot>,
     /// Velocities before the contacts of a substep.
     pub(super) free: Vec<Slot>,
+    /// By body.
+    pub(super) movers: Vec<Mover>,
     pub(super) territories: Territories,
+}
+
+/// What moves a body.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum Mover {
+    #[default]
+    Nothing,
+    Impulses,
+    /// Its own velocity.
+    Itself,
 }
 
 /// A body as the arrays have it: inverse mass, pose, velocity, acceleration.
@@ -88,6 +100,7 @@ impl SoftBodies {
         {
             array.resize(len, Slot::default());
         }
+        self.movers.resize(self.territories.places().len(), Mover::Nothing);
     }
 
     /// Adds a body; its index is the number of bodies before it. All are then in one part.
@@ -105,7 +118,8 @@ impl SoftBodies {
     /// Puts all bodies in one part.
     #[cold]
     fn unite(&mut self) {
-        let Self { inv_masses, poses, velocities, displacements, accelerations, free, territories } = self;
+        let Self { inv_masses, poses, velocities, displacements, accelerations, free, territories, .. } =
+            self;
         for array in [inv_masses, poses, velocities, displacements, accelerations, free] {
             *array = territories.places().iter().map(|place| array[*place as usize]).collect();
         }
@@ -117,9 +131,11 @@ impl SoftBodies {
     /// body that moves, m. What a step computes does not depend on the division.
     pub fn divide(&mut self, bodies: usize, parts: usize, center: &dyn Fn(u32) -> Option<DVec3>) {
         if self.territories.divide(bodies, parts, center) {
-            // Places between bodies are idle.
-            self.inv_masses.clear();
-            self.poses.clear();
+            // All are idle until they are set, and so are the places between them.
+            let Self { inv_masses, poses, velocities, displacements, accelerations, free, movers, .. } = self;
+            let arrays = [inv_masses, poses, velocities, displacements, accelerations, free];
+            arrays.into_iter().for_each(Vec::clear);
+            movers.clear();
         }
         self.resize();
     }
@@ -140,6 +156,11 @@ impl SoftBodies {
         self.velocities[place] = velocity;
         self.displacements[place] = Slot::default();
         self.accelerations[place] = acceleration;
+        self.movers[body] = match to.inv_mass > 0.0 {
+            true => Mover::Impulses,
+            false if velocity != Slot::default() => Mover::Itself,
+            false => Mover::Nothing,
+        };
         true
     }
 

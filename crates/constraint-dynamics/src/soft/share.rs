@@ -232,12 +232,8 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
         unsafe {
             match act {
                 Act::WarmStart => patches.iter().for_each(|p| p.warm_start(velocities)),
-                // Each pass by itself, for which the compiler makes code of its own.
-                Act::Solve(Pass::Push) => {
-                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, Pass::Push));
-                }
-                Act::Solve(Pass::Relax) => {
-                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, Pass::Relax));
+                Act::Solve(pass) => {
+                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, pass));
                 }
                 Act::Restitute => patches.iter_mut().for_each(|p| p.restitute(velocities, shared)),
                 Act::Store => patches.iter().for_each(|p| p.store(velocities, manifolds)),

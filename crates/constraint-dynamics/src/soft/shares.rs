@@ -40,8 +40,9 @@
 
 use super::{
     SoftBodies, SoftError, SoftManifold,
+    bodies::Mover,
     colour::{Colouring, STILL},
-    lane::{Lane, Slot},
+    lane::Lane,
     patch::Pass,
     share::{Act, Colours, FEW, Parting, Share, Side, Size, Stage, Turn},
 };
@@ -54,14 +55,6 @@ use std::sync::{
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Apart(AtomicU32);
-
-/// What moves a body.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Mover {
-    Nothing,
-    Impulses,
-    Itself,
-}
 
 /// All patches of a step.
 #[derive(Debug)]
@@ -132,17 +125,8 @@ impl<L: Lane> Workspace<L> {
         for colouring in &mut self.colourings {
             changed |= colouring.build(bodies.inv_masses.len());
         }
-        let movers = places.iter().map(|place| {
-            let k = *place as usize;
-            match bodies.inv_masses[k][0] > 0.0 {
-                true => Mover::Impulses,
-                false if bodies.velocities[k] != Slot::default() => Mover::Itself,
-                false => Mover::Nothing,
-            }
-        });
-        if !self.movers.iter().copied().eq(movers.clone()) {
-            self.movers.clear();
-            self.movers.extend(movers);
+        if self.movers != bodies.movers {
+            self.movers.clone_from(&bodies.movers);
             changed = true;
         }
         if self.shares.len() != shares {
@@ -297,7 +281,10 @@ impl<L: Lane> Workspace<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::soft::step::tests::{divided, shared, tangle};
+    use crate::soft::{
+        SoftBody,
+        step::tests::{divided, shared, tangle},
+    };
     use sim_math::testkit::SplitMix64;
 
     #[test]
@@ -311,10 +298,7 @@ mod tests {
             }
             for parts in [2, 3, 8] {
                 let mut bodies = divided(&bodies, parts);
-                for k in (0..count as usize).step_by(8) {
-                    let place = bodies.territories.place(k).unwrap();
-                    bodies.velocities[place] = Slot::default();
-                }
+                (0..count as usize).step_by(8).for_each(|k| assert!(bodies.set(k, &SoftBody::IDLE)));
                 let mut workspace = shared(&mut bodies, &mut manifolds);
                 let place = |body: u32| bodies.territories.place(body as usize).unwrap();
                 // By place: the shares that move it, read it while it moves by itself, or let it drift.
@@ -337,7 +321,9 @@ mod tests {
                 }
                 assert!(seen.iter().all(|times| *times <= 1), "a patch has one share");
                 let is_fixed = |place: usize| bodies.inv_masses[place][0] <= 0.0;
-                let may_share = |place: usize| is_fixed(place) && bodies.velocities[place] == Slot::default();
+                let may_share = |place: usize| {
+                    is_fixed(place) && bodies.velocities[place] == crate::soft::lane::Slot::default()
+                };
                 let alone = |place: usize| users[place].is_power_of_two() || may_share(place);
                 let mut left_over = workspace.colourings.iter().flat_map(Colouring::left_over);
                 assert_eq!(left_over.next().is_some(), hub);

@@ -248,7 +248,7 @@ fn stage<'a>(
         max_push: params.max_push,
         bounce_from: params.bounce_from,
     };
-    let SoftBodies { velocities, displacements, accelerations, free, inv_masses, poses, territories } =
+    let SoftBodies { velocities, displacements, accelerations, free, inv_masses, poses, territories, .. } =
         bodies;
     Stage {
         velocities: Shelf::new(velocities),
@@ -466,9 +466,13 @@ pub(super) mod tests {
                 }
                 // A body that nothing moves moves by itself now.
                 let still = random.below(count as usize / 4) * 4;
+                let driven = SoftBody {
+                    velocity: Motion::new(DVec3::new(0.1, 0.2, 0.3), DVec3::ONE),
+                    pose: body(&one, still).pose,
+                    ..SoftBody::IDLE
+                };
                 for bodies in others.iter_mut().map(|o| &mut o.1).chain([&mut one]) {
-                    let place = bodies.territories.place(still).unwrap();
-                    bodies.velocities[place] = Slot([0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.0, 0.0]);
+                    bodies.set(still, &driven);
                 }
             }
         }
