@@ -58,8 +58,8 @@ pub(super) struct Detect {
     /// What meets what may have changed.
     doubtful: bool,
     pub(super) watched: Vec<Watched>,
-    /// Those to be looked at.
-    due: Vec<u32>,
+    /// Those that were looked at.
+    pub(super) due: Vec<u32>,
     is_due: Vec<bool>,
     before: Vec<Watched>,
     pub(super) exerted: Exerted,
@@ -300,7 +300,8 @@ impl Detect {
                 }
             });
         }
-        for pair in self.watched.iter().filter(|pair| pair.fresh) {
+        // Only those that were due can be fresh.
+        for pair in self.due.iter().map(|k| &self.watched[*k as usize]).filter(|pair| pair.fresh) {
             self.distances += 1;
             if let Some((source, pair)) = pair.rest.failure.clone().zip(pair.name(world)) {
                 return Err(StepError::NarrowPhase { pair, source });

@@ -76,9 +76,13 @@ impl Patches {
         [start, count as u32]
     }
 
-    /// Takes over what was found of the pairs. `radius`: points nearer than this are the same, m.
-    pub(super) fn read(&mut self, world: &World, watched: &mut [Watched], radius: f64) {
-        for pair in watched.iter_mut().filter(|pair| pair.fresh) {
+    /// Takes over what was found of the pairs that were due. `radius`: points nearer than this are the same, m.
+    pub(super) fn read(&mut self, world: &World, watched: &mut [Watched], due: &[u32], radius: f64) {
+        for &k in due {
+            let pair = &mut watched[k as usize];
+            if !pair.fresh {
+                continue;
+            }
             self.renew(world, pair, radius);
             let count = self.fresh.0.len();
             if count != pair.span[1] as usize {

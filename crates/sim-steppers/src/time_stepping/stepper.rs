@@ -281,7 +281,8 @@ impl TimeStepping {
         match &mut self.soft {
             Some(soft) => {
                 self.detect.released.drain(..).for_each(|span| soft.patches.release(span));
-                soft.patches.read(world, &mut self.detect.watched, 10.0 * self.params.margin);
+                let Detect { watched, due, .. } = &mut self.detect;
+                soft.patches.read(world, watched, due, 10.0 * self.params.margin);
                 Ok(())
             }
             None if !seen.moved && !seen.renewed => Ok(()),
