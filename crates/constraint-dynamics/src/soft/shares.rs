@@ -8,9 +8,9 @@
 //!
 //! | code | meaning |
 //! |---|---|
-//! | share | bodies of a part of space, and the patches of which it has the first body that moves |
+//! | share | bodies of a part of space, and their patches with each other, with what does not move and with later parts |
 //! | border | bodies that two shares have to do with, and patches at them |
-//! | turn | a pass over the patches of one size and colour, or over the bodies |
+//! | turn | a pass over the patches of one size and colour, or over the bodies; over all colours, where a share is alone |
 //!
 //! # Formula
 //!
