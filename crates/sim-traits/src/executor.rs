@@ -43,26 +43,8 @@ pub fn for_each_mut<T: Send>(
     items: &mut [T],
     work: &(dyn Fn(usize, &mut T) + Sync),
 ) {
-    in_pieces(executor, items, executor.parallelism().min(items.len() / GRAIN), work);
-}
-
-/// The same for few items that are much work each.
-pub fn for_each_large_mut<T: Send>(
-    executor: &dyn Executor,
-    items: &mut [T],
-    work: &(dyn Fn(usize, &mut T) + Sync),
-) {
-    in_pieces(executor, items, items.len(), work);
-}
-
-fn in_pieces<T: Send>(
-    executor: &dyn Executor,
-    items: &mut [T],
-    wanted: usize,
-    work: &(dyn Fn(usize, &mut T) + Sync),
-) {
-    let wanted = wanted.clamp(1, MAX_PIECES);
-    if wanted == 1 || executor.parallelism() <= 1 {
+    let wanted = executor.parallelism().min(items.len() / GRAIN).clamp(1, MAX_PIECES);
+    if wanted == 1 {
         return items.iter_mut().enumerate().for_each(|(k, item)| work(k, item));
     }
     let piece_len = items.len().div_ceil(wanted).max(1);
@@ -106,7 +88,7 @@ mod tests {
             for pieces in [0, 1, 3, 64, 1000] {
                 let mut items = vec![0_usize; n];
                 for_each_mut(&Backwards(pieces), &mut items, &|i, item| *item += i + 1);
-                for_each_large_mut(&Backwards(pieces), &mut items, &|i, item| *item += i + 1);
+                for_each_mut(&Backwards(pieces), &mut items, &|i, item| *item += i + 1);
                 assert!(items.iter().enumerate().all(|(i, &x)| x == 2 * i + 2), "{n} items, {pieces} pieces");
             }
         }

@@ -66,7 +66,7 @@ pub use contact_solver::{
     ContactCertificate, ContactError, ContactProblem, ContactReport, ContactSolver, FreeBody, FreeContacts,
     project_on_cone,
 };
-pub use executor::{Executor, Serial, for_each_large_mut, for_each_mut};
+pub use executor::{Executor, Serial, for_each_mut};
 pub use hash::{FixedHasher, FixedMap, FixedSet, FixedState};
 pub use ids::{BodyId, ColliderId, Pair, PartId, ProxyId, SystemId};
 pub use impact::{Impact, ImpactError, ImpactLaw};
