@@ -27,7 +27,7 @@ fn a_box_comes_to_rest_on_a_plane_and_carries_its_weight() {
     let depth = 0.5 - solid.pose.translation.z;
     assert!(depth > 0.0 && depth < 5e-3, "{depth}");
     let carried: f64 = pile.manifolds.iter().flat_map(SoftManifold::impulses).sum();
-    let weight = 1000.0 * 9.81 * DT / 4.0;
+    let weight = 1000.0 * 9.81 * DT;
     assert!((carried - weight).abs() < 1e-3 * weight, "{carried} of {weight}");
 }
 

@@ -193,7 +193,7 @@ fn budgets_limits_and_impossible_problems_are_errors() {
     assert!(matches!(error, ContactError::Budget { iterations: 3, residual } if residual > 1e-3));
     assert!(problem.certificate(&p).cone_violation <= 0.0);
     let mut small = PolyhedralParams::default();
-    small.max_contacts = 29;
+    (small.max_contacts, small.block) = (29, 0);
     let error = PolyhedralCone::with(Box::new(Driver::default()), small).solve(&problem, &mut p).unwrap_err();
     assert_eq!(error.to_string(), "30 contacts, but this solver takes 29");
     // A body between two walls that must both open: no solution.
@@ -502,4 +502,22 @@ fn normals_are_cones_without_friction() {
     let goal = NormalGoal { accuracy: 0.0, pairs: 1, visits: 0, softness: 0.0 };
     let nothing = sweeps.solve(&mut [], std::iter::empty(), goal);
     assert!(nothing.residual == 0.0 && nothing.scale == 0.0);
+}
+
+#[test]
+fn blocks_settle_on_what_one_problem_gives() {
+    let mut random = SplitMix64(19);
+    for _ in 0..40 {
+        let owned = Owned::random(12, &mut random);
+        let problem = owned.problem().unwrap();
+        let mut params = PolyhedralParams::default();
+        params.align = false;
+        let (mut p, mut q) = (vec![DVec3::ZERO; 12], vec![DVec3::ZERO; 12]);
+        PolyhedralCone::with(Box::new(Driver::default()), params).solve(&problem, &mut p).unwrap();
+        params.max_contacts = 5;
+        let _ = PolyhedralCone::with(Box::new(Driver::default()), params).solve(&problem, &mut q);
+        // Impulses need not be unique: what they do is.
+        let (one, swept) = (problem.certificate(&p), problem.certificate(&q));
+        assert!(swept.residual <= 2.0 * one.residual + 1e-6 * problem.scale(), "{one:?} {swept:?}");
+    }
 }

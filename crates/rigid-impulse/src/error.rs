@@ -31,6 +31,14 @@ pub enum BodyError {
         /// Its value.
         value: f64,
     },
+    /// A number that must be at most 1 is larger.
+    #[error("{what} must be at most 1, got {value}")]
+    AboveOne {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// Moments that violate the triangle inequality.
     #[error("no body has principal moments {moments}: one exceeds the sum of the others")]
     ImpossibleMoments {

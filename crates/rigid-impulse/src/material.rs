@@ -13,7 +13,7 @@ use crate::error::BodyError;
 pub struct Material {
     /// Coefficient of friction μ ≥ 0. Default 0.5.
     pub friction: f64,
-    /// Coefficient of restitution e ≥ 0. Default 0.2.
+    /// Coefficient of restitution 0 ≤ e ≤ 1. Default 0.2.
     pub restitution: f64,
     /// Density, kg/m³. Default 1000.
     pub density: f64,
@@ -29,7 +29,7 @@ impl Material {
     /// A material of the given friction, restitution and density (kg/m³).
     ///
     /// # Errors
-    /// A number that is not finite, a negative coefficient, or a density that is not positive.
+    /// A number that is not finite, a negative coefficient, restitution above 1, or a density that is not positive.
     pub fn new(friction: f64, restitution: f64, density: f64) -> Result<Self, BodyError> {
         check_pair(friction, restitution)?;
         if !density.is_finite() {
@@ -39,6 +39,14 @@ impl Material {
             return Err(BodyError::NotPositive { what: "density", value: density });
         }
         Ok(Self { friction, restitution, density })
+    }
+
+    /// The same material, if its numbers can be: fields may have been set one by one.
+    ///
+    /// # Errors
+    /// As [`Material::new`].
+    pub fn checked(self) -> Result<Self, BodyError> {
+        Self::new(self.friction, self.restitution, self.density)
     }
 }
 
@@ -50,6 +58,9 @@ fn check_pair(friction: f64, restitution: f64) -> Result<(), BodyError> {
         if value < 0.0 {
             return Err(BodyError::Negative { what, value });
         }
+    }
+    if restitution > 1.0 {
+        return Err(BodyError::AboveOne { what: "restitution", value: restitution });
     }
     Ok(())
 }
@@ -95,7 +106,7 @@ pub struct MaterialId(pub u32);
 pub struct SurfacePair {
     /// Coefficient of friction μ ≥ 0.
     pub friction: f64,
-    /// Coefficient of restitution e ≥ 0.
+    /// Coefficient of restitution 0 ≤ e ≤ 1.
     pub restitution: f64,
 }
 
@@ -142,6 +153,11 @@ impl MaterialTable {
         MaterialId((self.materials.len() - 1) as u32)
     }
 
+    /// All materials, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (MaterialId, &Material)> {
+        self.materials.iter().enumerate().map(|(k, m)| (MaterialId(k as u32), m))
+    }
+
     /// A material by name.
     #[must_use]
     pub fn get(&self, id: MaterialId) -> Option<&Material> {
@@ -151,7 +167,7 @@ impl MaterialTable {
     /// Overrides the rules for a pair, in either order.
     ///
     /// # Errors
-    /// A coefficient that is negative or not finite.
+    /// A coefficient that is negative or not finite, or restitution above 1.
     pub fn set_pair(&mut self, x: MaterialId, y: MaterialId, pair: SurfacePair) -> Result<(), BodyError> {
         check_pair(pair.friction, pair.restitution)?;
         let key = (x.min(y), x.max(y));
@@ -210,6 +226,11 @@ mod tests {
             table.set_pair(ids[0], ids[1], bad).unwrap_err().to_string(),
             "friction must not be negative, got -1"
         );
+        assert_eq!(
+            Material::new(0.1, 1.5, 1.0).unwrap_err().to_string(),
+            "restitution must be at most 1, got 1.5"
+        );
+        assert!(table.set_pair(ids[0], ids[1], SurfacePair { friction: 0.0, restitution: 1.1 }).is_err());
         assert!(Material::new(0.1, f64::NAN, 1.0).is_err() && Material::new(0.1, 0.1, 0.0).is_err());
     }
 }

@@ -36,6 +36,18 @@ fn numbers_that_cannot_be_are_named_with_their_path() {
             "bad.ron: bodies[2].friction: must not be negative, got -0.1",
         ),
         (
+            "shape: sphere(radius: 1), restitution: 1.5",
+            "bad.ron: bodies[2].restitution: must be at most 1, got 1.5",
+        ),
+        (
+            "shape: sphere(radius: 1), restitution: -0.5",
+            "bad.ron: bodies[2].restitution: must not be negative, got -0.5",
+        ),
+        (
+            "shape: sphere(radius: 1), restitution: NaN",
+            "bad.ron: bodies[2].restitution: must be finite, got NaN",
+        ),
+        (
             "shape: sphere(radius: 1), position: (0, NaN, 0)",
             "bad.ron: bodies[2].position: must be finite, got (0, NaN, 0)",
         ),
@@ -243,7 +255,7 @@ fn shapes_that_multiply_are_stopped() {
 #[test]
 fn bodies_that_overlap_are_an_error_that_names_both() {
     let text = "(bodies: [(name: \"floor\", kind: fixed, shape: half_space()), \
-        (name: \"ball\", shape: sphere(radius: 0.5), position: (0, 0, 0.4))])";
+        (name: \"ball\", shape: sphere(radius: 0.5), position: (0, 0, 0.4))], stepper: (kind: \"event_driven\"))";
     let found = error(text);
     assert_eq!(found, "bad.ron: bodies[0] (`floor`) and bodies[1] (`ball`) overlap by 1.000e-1 m at t = 0 s");
 }
@@ -257,5 +269,36 @@ fn an_error_in_an_included_file_names_that_file() {
     assert_eq!(
         open(&memory, "a.ron").unwrap_err().to_string(),
         "b.ron: bodies[1].shape.radius: must be positive, got 0"
+    );
+}
+
+#[test]
+fn restitution_above_one_is_refused_wherever_it_is_given() {
+    for (text, message) in [
+        (
+            "(materials: {\"gum\": (restitution: 1.2)})",
+            "bad.ron: materials[\"gum\"].restitution: must be at most 1, got 1.2",
+        ),
+        (
+            "(materials: {\"gum\": ()}, pairs: [(a: \"gum\", b: \"gum\", friction: 0, restitution: 2)])",
+            "bad.ron: pairs[0].restitution: must be at most 1, got 2",
+        ),
+    ] {
+        assert_eq!(error(text), message, "{text}");
+    }
+}
+
+#[test]
+fn a_contact_law_selects_time_stepping_and_contradicts_another_stepper() {
+    let with = |stepper: &str| {
+        let text = format!("({stepper} parts: (solver: \"sweeps\"), bodies: [(kind: fixed)])");
+        let files = files(&[("s.ron", text.as_str())]);
+        load(&files, "s.ron").and_then(|loaded| lower(&loaded, &files, &Registry::standard()))
+    };
+    let choice = with("").unwrap().choice;
+    assert_eq!((choice.stepper, choice.solver), ("time", "sweeps"));
+    assert_eq!(
+        with("stepper: (kind: \"event_driven\"),").unwrap_err().to_string(),
+        "s.ron: parts.solver: `sweeps` is for time stepping, and `stepper.kind` is `event_driven`"
     );
 }

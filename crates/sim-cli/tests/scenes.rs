@@ -83,7 +83,7 @@ fn bad_input_is_code_2_with_one_line_and_nothing_is_written() {
         ("endless.ron", "(run: (until: 1e300))", "run.until: must be at most 1e9 s, got 1e300"),
         (
             "overlap.ron",
-            "(bodies: [(kind: fixed, shape: half_space()), (shape: sphere(radius: 1))])",
+            "(bodies: [(kind: fixed, shape: half_space()), (shape: sphere(radius: 1))], stepper: (kind: \"event_driven\"))",
             "bodies[0] (`bodies[0]`) and bodies[1] (`bodies[1]`) overlap by 1.000e0 m",
         ),
     ];
@@ -320,7 +320,7 @@ fn a_run_becomes_a_page_a_model_and_a_picture() {
 /// A box at rest on a floor beside a ball that comes down.
 const REST: &str = "(bodies: [(name: \"floor\", kind: fixed, shape: half_space()), \
     (name: \"box\", shape: cuboid(size: (0.4, 0.4, 0.2)), position: (0, 0, 0.1005)), \
-    (name: \"ball\", shape: sphere(radius: 0.1), position: (0.1, 0, 0.5))], run: (until: 1))";
+    (name: \"ball\", shape: sphere(radius: 0.1), position: (0.1, 0, 0.5))], stepper: (kind: \"event_driven\"), run: (until: 1))";
 
 // proves-part: MIR-38, FON-31
 #[test]
@@ -426,4 +426,74 @@ fn two_runs_are_merged_side_by_side_or_on_top_of_each_other() {
     let over = sim(&["merge", &one, &other, "--record", &one]);
     assert_eq!(over.status.code(), Some(2));
     assert!(err(&over).contains("it is what is read"), "{}", err(&over));
+}
+
+#[test]
+fn a_contact_law_on_the_command_line_selects_time_stepping() {
+    let dir = folder("solver_selects");
+    let scene = dir.join("ball.ron");
+    fs::write(&scene, BALL).unwrap();
+    let path = scene.to_str().unwrap();
+    let run = |more: &[&str]| sim(&[&["run", path, "--quiet", "--until", "0.1"], more].concat());
+    let same = |a: &[&str], b: &[&str]| {
+        let table = |args: &[&str], name: &str| {
+            let csv = dir.join(name);
+            let done = run(&[args, &["--csv", csv.to_str().unwrap()]].concat());
+            assert!(done.status.success(), "{}", err(&done));
+            fs::read_to_string(csv).unwrap()
+        };
+        assert_eq!(table(a, "a.csv"), table(b, "b.csv"), "{a:?} {b:?}");
+    };
+    same(&["--solver", "soft"], &["--stepper", "time", "--solver", "soft"]);
+    same(&["--step", "0.01s"], &["--stepper", "time", "--step", "0.01s"]);
+    for flag in [["--solver", "soft"], ["--step", "0.01"]] {
+        let refused = run(&[&["--stepper", "event-driven"][..], &flag[..]].concat());
+        assert!(!refused.status.success());
+        let said = err(&refused);
+        assert!(said.contains(flag[0]) && said.contains("is for time stepping"), "{said}");
+    }
+}
+
+#[test]
+fn the_deepest_overlap_is_one_that_was() {
+    let dir = folder("deepest");
+    let scene = dir.join("fast.ron");
+    // A search for the impact of a fast ball looks far beyond the floor; the ball never is there.
+    fs::write(&scene, BALL.replace("position: (0, 0, 1.1)", "position: (0, 0, 1.1), velocity: (0, 0, -80)"))
+        .unwrap();
+    let path = scene.to_str().unwrap();
+    for stepper in ["event-driven", "time"] {
+        let done = sim(&["run", path, "--quiet", "--until", "0.2", "--report", "--stepper", stepper]);
+        assert!(done.status.success(), "{}", err(&done));
+        let text = out(&done);
+        let depth = text.split("deepest overlap").nth(1).unwrap().split_whitespace().next().unwrap();
+        assert!(depth.parse::<f64>().unwrap() < 1e-6, "{stepper}: {text}");
+    }
+}
+
+#[test]
+fn energy_of_a_mass_on_a_spring_has_no_warning() {
+    let dir = folder("spring");
+    let scene = dir.join("spring.ron");
+    fs::write(
+        &scene,
+        "(bodies: [(name: \"mass\", shape: sphere(radius: 0.1), mass: 1, position: (0, 0, -1))], \
+         forces: [spring(a: world((0, 0, 0)), b: body(name: \"mass\"), stiffness: 50, rest_length: 0.5)], \
+         run: (until: 2))",
+    )
+    .unwrap();
+    let done = sim(&["run", scene.to_str().unwrap(), "--quiet", "--report", "--stepper", "event-driven"]);
+    assert!(done.status.success(), "{}", err(&done));
+    let text = out(&done);
+    assert!(!text.contains("warning"), "{text}");
+    let figures: Vec<f64> = text
+        .split("energy")
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .take(2)
+        .collect();
+    assert!((figures[0] - (-9.81 + 0.5 * 50.0 * 0.25)).abs() < 1e-4, "{text}");
+    assert!((figures[0] - figures[1]).abs() < 1e-5, "{text}");
 }

@@ -2,7 +2,7 @@
 
 use collision_broadphase::CoherentHash;
 use collision_narrowphase::default_chain;
-use constraint_dynamics::soft::SoftParams;
+use constraint_dynamics::{ConeNewton, soft::SoftParams};
 use rigid_impulse::impact::Integrated;
 use sim_steppers::{
     ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams,
@@ -35,11 +35,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// With the default part for every seam. What is wrong with the world, such as an overlap, the first advance reports; the
-    /// [builder](Simulation::builder) looks at once.
+    /// With the default part for every seam: time stepping with exact friction cones, steps of 1/60 s. What is wrong with the world the first advance
+    /// reports; the [builder](Simulation::builder) looks at once.
     #[must_use]
     pub fn new(world: World) -> Self {
-        let stepper = Box::new(EventDriven::new(default_parts()));
+        let stepper = Box::new(time_stepping(ConeNewton::default(), TimeSteppingParams::default()));
         Self { world, stepper, total: StepReport::default() }
     }
 
@@ -174,7 +174,7 @@ fn time_parts(contacts: ContactMethod) -> TimeParts {
     }
 }
 
-fn default_parts() -> Parts {
+fn event_parts() -> Parts {
     Parts {
         broad_phase: Box::new(CoherentHash::default()),
         narrow_phase: Box::new(default_chain()),
@@ -209,7 +209,7 @@ impl SimulationBuilder {
         self
     }
 
-    /// What impulse a collision exerts. Default [`Integrated`].
+    /// What impulse a collision exerts; asks for the event-driven stepper. Default there [`Integrated`].
     pub fn impact(mut self, part: impl ImpactLaw + 'static) -> Self {
         self.impact_law = Some(Box::new(part));
         self
@@ -221,13 +221,13 @@ impl SimulationBuilder {
         self
     }
 
-    /// Parameters of the event-driven stepper.
+    /// Parameters of the event-driven stepper; asks for it.
     pub fn params(mut self, params: EventDrivenParams) -> Self {
         self.params = Some(params);
         self
     }
 
-    /// A stepper with parts of its own.
+    /// A stepper with parts of its own. Default [`TimeStepping`] with [`ConeNewton`]; [`EventDriven`] if an impact law or its parameters are given.
     pub fn stepper(mut self, stepper: impl Stepper + 'static) -> Self {
         self.stepper = Some(Box::new(stepper));
         self
@@ -253,8 +253,17 @@ impl SimulationBuilder {
                 }
                 stepper
             }
+            None if self.impact_law.is_none() && self.params.is_none() => {
+                let defaults = time_parts(ContactMethod::law(ConeNewton::default()));
+                Box::new(TimeStepping::new(TimeParts {
+                    broad_phase: self.broad_phase.unwrap_or(defaults.broad_phase),
+                    narrow_phase: self.narrow_phase.unwrap_or(defaults.narrow_phase),
+                    executor: self.executor.unwrap_or(defaults.executor),
+                    ..defaults
+                }))
+            }
             None => {
-                let defaults = default_parts();
+                let defaults = event_parts();
                 let parts = Parts {
                     broad_phase: self.broad_phase.unwrap_or(defaults.broad_phase),
                     narrow_phase: self.narrow_phase.unwrap_or(defaults.narrow_phase),

@@ -99,8 +99,12 @@ fn bad_bodies_are_refused_with_the_item_and_the_value() {
         "world: gravity is not finite: [NaN, 0, 0]"
     );
     world.add(sphere().at([0.0, 0.0, 0.05])).unwrap();
-    let error = Simulation::builder(world).build().unwrap_err();
+    // Time stepping opens what overlaps, and says how much energy that took; from collision to collision there is no answer.
+    let error = Simulation::builder(world.clone()).params(EventDrivenParams::default()).build().unwrap_err();
     assert_eq!(error.to_string(), "body 0 and body 1 overlap by 0.05 m at t = 0 s");
+    let mut sim = Simulation::new(world);
+    sim.advance(0.1).unwrap();
+    assert!(sim.report().solver.lifted > 0.0, "{}", sim.report());
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn machine() -> (World, EventDrivenParams, f64) {
     let motor = world.add_force(motor).unwrap();
     let pid = Pid::new(ball, motor, Quantity::Position(DVec3::Z), 2e-3).gains(200.0, 50.0, 15.0).toward(0.4);
     world.add_controller(0.0, 2e-3, pid).unwrap();
-    (world, EventDrivenParams::default(), 6.0)
+    (world, EventDrivenParams::default(), 12.0)
 }
 
 fn run(scene: (World, EventDrivenParams, f64), threads: usize) -> (u64, StepReport) {
@@ -103,9 +103,9 @@ fn run(scene: (World, EventDrivenParams, f64), threads: usize) -> (u64, StepRepo
 #[test]
 fn digests_are_those_of_the_release_build() {
     let scenes = [
-        ("heap", heap as fn() -> (World, EventDrivenParams, f64), 0x681c_c928_d552_240f),
+        ("heap", heap as fn() -> (World, EventDrivenParams, f64), 0xe3eb_fdef_2554_df55),
         ("gas", gas, 0x874f_6701_4687_93f3),
-        ("machine", machine, 0xffbb_a0d9_7e1c_a766),
+        ("machine", machine, 0x0e86_c385_9f89_3e1b),
     ];
     let (mut events, mut moved) = (0, Vec::new());
     for (name, scene, golden) in scenes {

@@ -8,7 +8,7 @@ use rigid_impulse::motion::Shaker;
 use sim_math::{glam::DVec3, testkit::SplitMix64};
 use sim_steppers::ContactHandling;
 use sim_traits::HalfSpace;
-use sim_world::{Body, ForceGenerator, StepReport, Stepper, World};
+use sim_world::{Anchor, Body, ForceGenerator, StepReport, Stepper, World};
 
 /// Bodies of both kinds over a floor, thrown about.
 fn scene(friction: f64, restitution: f64) -> World {
@@ -110,4 +110,55 @@ fn an_advance_that_ends_in_an_error_leaves_a_world_whose_next_account_closes() {
     assert!(stepper.advance(&mut world, 2.0).is_err());
     let report = stepper.advance(&mut world, 1e-3).unwrap();
     check(&report);
+}
+
+/// A mass between two springs, one of them between two bodies.
+fn on_springs(damping: f64) -> World {
+    let mut world = World::new([0.0, 0.0, -9.81]).unwrap();
+    let upper = world.add(ball(0.1).mass(2.0).at([0.0, 0.0, -1.5])).unwrap();
+    let lower = world.add(ball(0.1).mass(1.0).at([0.3, 0.0, -2.5]).spinning([3.0, 1.0, 0.0])).unwrap();
+    let spring = |a, b| ForceGenerator::Spring { a, b, stiffness: 80.0, damping, rest_length: 0.8 };
+    let hook = Anchor::Body(lower, DVec3::new(0.0, 0.05, 0.02));
+    world.add_force(spring(Anchor::World(DVec3::ZERO), Anchor::Body(upper, DVec3::ZERO))).unwrap();
+    world.add_force(spring(Anchor::Body(upper, DVec3::ZERO), hook)).unwrap();
+    world
+}
+
+#[test]
+fn energy_of_masses_on_springs_is_constant_and_springs_are_no_work() {
+    let mut world = on_springs(0.0);
+    let energy = |world: &World| world.kinetic_energy() + world.potential_energy();
+    let (start, mut stepper, mut total) = (energy(&world), stepper(), StepReport::default());
+    assert!((world.spring_energy() - 40.0 * (0.7 * 0.7 + 0.2416 * 0.2416)).abs() < 1.0);
+    for _ in 0..20 {
+        total = total.then(&stepper.advance(&mut world, 0.1).unwrap());
+        let drift = energy(&world) - start;
+        assert!(drift.abs() <= 1e-9 * total.energy.flowed, "{drift} J of {}", total.energy.flowed);
+    }
+    let e = &total.energy;
+    assert!(e.flowed > 10.0 && e.springs.abs() > 0.1, "{e:?}");
+    assert!(e.forces.abs() <= 1e-9 * e.flowed && e.remainder().abs() <= 1e-9 * e.flowed, "{e:?}");
+    assert_eq!(total.unexplained_energy(0.0), None);
+
+    // A damper is work; changing a spring in between is nobody's.
+    let mut world = on_springs(2.0);
+    let (start, mut total) = (energy(&world), StepReport::default());
+    total = total.then(&stepper.advance(&mut world, 1.0).unwrap());
+    let e = total.energy;
+    assert!(e.forces < -0.1 && (energy(&world) - start - e.forces).abs() <= 1e-9 * e.flowed, "{e:?}");
+}
+
+#[test]
+fn energy_from_nowhere_is_told() {
+    let mut report = StepReport::default();
+    (report.energy.flowed, report.energy.gravity, report.energy.end) = (10.0, 4.0, 4.5);
+    assert_eq!(report.unexplained_energy(0.0), Some(0.5));
+    assert_eq!(report.unexplained_energy(1.0), None);
+    report.energy.end = 4.0;
+    assert_eq!(report.unexplained_energy(0.0), None);
+    // Contacts that give energy, though the sums agree.
+    (report.energy.micro, report.energy.end) = (2.0, 6.0);
+    assert_eq!(report.unexplained_energy(0.0), Some(2.0));
+    report.solver.lifted = 0.25;
+    assert!((report.energy_gain() - 2.25).abs() < 1e-15);
 }

@@ -17,8 +17,9 @@
 //! # Formula
 //!
 //! ```text
-//! T₁ − T₀ = gravity + forces + scripted + impact + micro + friction + sleep + outside + remainder
+//! T₁ − T₀ = gravity + springs + forces + scripted + impact + micro + friction + sleep + outside + remainder
 //! flight      gravity m g·Δx;   constant force F·Δx;   other forces ∫ (F·v + τ·ω) dt by Gauss's rule of order six
+//! springs     V₀ − V₁ of ½ k (l − l₀)², taken out of the work of forces, in which it is; what the user changes of V is not counted
 //! collision   normal p_n ū_n (impact or micro);   friction p_t·ū_t;   scripted p·u_B, −p·u_A
 //! P₁ − P₀ = m g Δt + F Δt + p of fixed and scripted bodies + sleep + outside + remainder;   L the same with x ×
 //! ∫ x dt of a flight: x₀ τ + ½ v₀ τ² + a τ³/6
@@ -63,7 +64,9 @@ pub struct EnergyAccount {
     pub end: f64,
     /// Work of gravity.
     pub gravity: f64,
-    /// Work of forces.
+    /// Energy that springs between free bodies and what stands still gave back: the fall of their potential.
+    pub springs: f64,
+    /// Work of all other forces: dampers, drag, motors, constant forces, springs that hold on to scripted bodies.
     pub forces: f64,
     /// Work of scripted bodies.
     pub scripted: f64,
@@ -77,14 +80,15 @@ pub struct EnergyAccount {
     pub sleep: f64,
     /// Changes by the user, between or during advances.
     pub outside: f64,
+    /// Energy that flowed: the sizes of all causes, summed advance by advance.
+    pub flowed: f64,
 }
 
 impl EnergyAccount {
-    /// What no cause explains: the numerical error.
-    #[must_use]
-    pub fn remainder(&self) -> f64 {
-        let causes = [
+    fn causes(&self) -> [f64; 9] {
+        [
             self.gravity,
+            self.springs,
             self.forces,
             self.scripted,
             self.impact,
@@ -92,8 +96,20 @@ impl EnergyAccount {
             self.friction,
             self.sleep,
             self.outside,
-        ];
-        self.end - self.start - causes.into_iter().sum::<f64>()
+        ]
+    }
+
+    /// What no cause explains: the numerical error.
+    #[must_use]
+    pub fn remainder(&self) -> f64 {
+        self.end - self.start - self.causes().into_iter().sum::<f64>()
+    }
+
+    /// Energy that came from nowhere, J, never negative: a positive remainder, and positive sums of causes that can only take
+    /// (impacts, contacts at rest, friction).
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        [self.remainder(), self.impact, self.micro, self.friction].into_iter().map(|x| x.max(0.0)).sum()
     }
 
     /// Account of this advance and a later one.
@@ -105,6 +121,7 @@ impl EnergyAccount {
             start: if self == Self::default() { later.start } else { self.start },
             end: later.end,
             gravity: self.gravity + later.gravity,
+            springs: self.springs + later.springs,
             forces: self.forces + later.forces,
             scripted: self.scripted + later.scripted,
             impact: self.impact + later.impact,
@@ -112,6 +129,7 @@ impl EnergyAccount {
             friction: self.friction + later.friction,
             sleep: self.sleep + later.sleep,
             outside: self.outside + later.outside + between,
+            flowed: self.flowed + later.flowed + between.abs(),
         }
     }
 }
@@ -222,6 +240,8 @@ pub(crate) struct Account {
     open: Option<f64>,
     energy: EnergyAccount,
     momentum: MomentumAccount,
+    /// Potential of springs at the start of the advance, with what the user changed of it since, J.
+    springs: f64,
     /// What the last one closed with.
     closed: Option<Closed>,
 }
@@ -375,6 +395,14 @@ impl World {
         (energy, sum)
     }
 
+    /// Makes a change that is not motion, and leaves what it does to springs out of the account.
+    pub(crate) fn aside<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.held_energy();
+        let out = change(self);
+        self.account.springs += self.held_energy() - before;
+        out
+    }
+
     /// Opens the account of an advance: for steppers.
     pub fn open_account(&mut self) {
         let same = |c: &Closed| c.revision == self.revision && c.time.to_bits() == self.time().to_bits();
@@ -385,7 +413,9 @@ impl World {
             }
             None => self.motion(),
         };
+        let springs = self.held_energy();
         self.account = Account {
+            springs,
             open: Some(self.time()),
             energy: EnergyAccount { start: energy, end: energy, ..EnergyAccount::default() },
             momentum: MomentumAccount { start: momentum, end: momentum, ..MomentumAccount::default() },
@@ -405,6 +435,10 @@ impl World {
         self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
         let (energy, momentum) = self.motion();
         (account.energy.end, account.momentum.end) = (energy, momentum);
+        // The work of all forces, in which it is, was booked as it was done.
+        account.energy.springs = account.springs - self.held_energy();
+        account.energy.forces -= account.energy.springs;
+        account.energy.flowed = account.energy.causes().into_iter().map(f64::abs).sum();
         let closed = Closed { revision: self.revision, time, energy, momentum };
         self.account = Account { closed: Some(closed), ..Account::default() };
         (account.energy, account.momentum)

@@ -365,6 +365,7 @@ impl BodyBuilder {
         };
         let now = piece.at(time).map_err(named)?;
         let body_from_user = now.pose().inverse_mul(&now.user_pose());
+        check_density(self.density).map_err(named)?;
         let is_free = matches!(self.kind, Kind::Free);
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
@@ -372,6 +373,9 @@ impl BodyBuilder {
             let shape = given.shape;
             if is_free && !shape.bounding_radius().is_finite() {
                 return Err(WorldError::Unbounded { body: id, index, shape: shape.name() });
+            }
+            if let Some(value) = given.density {
+                check_density(value).map_err(named)?;
             }
             let surface = match given.material {
                 Some(material) => Surface::Named(material),
@@ -440,6 +444,16 @@ pub(crate) fn check_velocity(velocity: Motion) -> Result<(), BodyError> {
     }
 }
 
+fn check_density(value: f64) -> Result<(), BodyError> {
+    if !value.is_finite() {
+        Err(BodyError::NonFinite { what: "density", value })
+    } else if value <= 0.0 {
+        Err(BodyError::NotPositive { what: "density", value })
+    } else {
+        Ok(())
+    }
+}
+
 pub(crate) fn check_surface(
     id: BodyId,
     surface: Surface,
@@ -450,7 +464,11 @@ pub(crate) fn check_surface(
         Surface::Own { friction, restitution } => Material::new(friction, restitution, DEFAULT_DENSITY)
             .map(|_| ())
             .map_err(|source| WorldError::Body { body: id, source }),
-        Surface::Named(material) if materials.get(material).is_some() => Ok(()),
-        Surface::Named(material) => Err(WorldError::UnknownMaterial { body: id, material }),
+        Surface::Named(material) => match materials.get(material) {
+            Some(known) => {
+                known.checked().map(|_| ()).map_err(|source| WorldError::Material { material, source })
+            }
+            None => Err(WorldError::UnknownMaterial { body: id, material }),
+        },
     }
 }

@@ -35,7 +35,7 @@ impl Groups {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Surface {
-    /// Numbers of its own: friction μ ≥ 0, restitution e ≥ 0.
+    /// Numbers of its own: friction μ ≥ 0, restitution 0 ≤ e ≤ 1.
     Own {
         /// Coefficient of friction.
         friction: f64,

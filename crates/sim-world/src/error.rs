@@ -111,6 +111,14 @@ pub enum WorldError {
         /// Kind of shape.
         shape: &'static str,
     },
+    /// A material whose numbers cannot be.
+    #[error("material {id}: {source}", id = .material.0)]
+    Material {
+        /// Which material.
+        material: MaterialId,
+        /// What is wrong.
+        source: BodyError,
+    },
     /// A material that the world's table does not have.
     #[error("{body}: material {id} does not exist", id = .material.0)]
     UnknownMaterial {

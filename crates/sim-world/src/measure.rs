@@ -1,7 +1,8 @@
 //! Energy and momentum of a world.
 
-use crate::{Body, World};
+use crate::{Anchor, Body, ForceGenerator, World};
 use sim_math::glam::DVec3;
+use sim_traits::BodyId;
 
 impl World {
     /// Kinetic energy of all free bodies, J.
@@ -10,10 +11,33 @@ impl World {
         self.bodies().map(|(_, b)| b.state().kinetic_energy()).sum()
     }
 
-    /// Potential energy of all free bodies in uniform gravity, J, zero at the origin.
+    /// Potential energy, J: of all free bodies in uniform gravity, zero at the origin, and of all springs.
     #[must_use]
     pub fn potential_energy(&self) -> f64 {
-        self.free_bodies().map(|(m, b)| -m * self.gravity().dot(b.center())).sum()
+        let lifted: f64 = self.free_bodies().map(|(m, b)| -m * self.gravity().dot(b.center())).sum();
+        lifted + self.spring_energy()
+    }
+
+    /// Energy of all springs, J: ½ k (l − l₀)² each.
+    #[must_use]
+    pub fn spring_energy(&self) -> f64 {
+        self.forces().map(|(_, force)| self.stretch(force)).sum()
+    }
+
+    /// Of those springs whose ends are free bodies or stand still, J: nothing but these ends changes it.
+    pub(crate) fn held_energy(&self) -> f64 {
+        let scripted = |id: BodyId| self.get(id).is_some_and(|b| !b.is_free() && !b.is_fixed());
+        self.forces().filter(|(_, f)| !f.bodies().any(scripted)).map(|(_, f)| self.stretch(f)).sum()
+    }
+
+    fn stretch(&self, force: &ForceGenerator) -> f64 {
+        let ForceGenerator::Spring { a, b, stiffness, rest_length, .. } = force else { return 0.0 };
+        let [p, q] = [a, b].map(|anchor| match *anchor {
+            Anchor::World(point) => point,
+            Anchor::Body(id, point) => self.get(id).map_or(point, |b| b.user_pose().transform_point(point)),
+        });
+        let stretch = (q - p).length() - rest_length;
+        0.5 * stiffness * stretch * stretch
     }
 
     /// Momentum of all free bodies, kg·m/s.

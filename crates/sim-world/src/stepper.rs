@@ -220,6 +220,21 @@ pub struct StepReport {
 }
 
 impl StepReport {
+    /// Energy that came from nowhere, J, never negative: see [`EnergyAccount::gain`], and what moving overlapping bodies apart
+    /// lifted.
+    #[must_use]
+    pub fn energy_gain(&self) -> f64 {
+        self.energy.gain() + self.solver.lifted.max(0.0)
+    }
+
+    /// [`StepReport::energy_gain`] if it is more than a millionth of the energy that flowed and `allowed` (J): a rise without a cause.
+    /// Micro-collisions may lift every touching body by the collision envelope: m g ε is allowed there.
+    #[must_use]
+    pub fn unexplained_energy(&self, allowed: f64) -> Option<f64> {
+        let gain = self.energy_gain();
+        (gain > 1e-6 * self.energy.flowed + allowed).then_some(gain)
+    }
+
     /// Adds a later report.
     #[must_use]
     pub fn then(self, later: &Self) -> Self {

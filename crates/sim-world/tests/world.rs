@@ -1,7 +1,7 @@
 //! The world as data: ids, frames, masses, refusals.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use rigid_impulse::{BodyKind, Material, MaterialId, SurfacePair};
+use rigid_impulse::{BodyKind, Material, MaterialId, MaterialTable, SurfacePair};
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
@@ -179,4 +179,33 @@ fn constant_forces_add_up_and_leave_without_a_trace() {
     assert!(world[id].has_stateful_forces());
     world.remove(id).unwrap();
     assert_eq!(world.forces().count(), 0);
+}
+
+#[test]
+fn surfaces_and_densities_that_cannot_be_are_refused_with_item_and_value() {
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let ball = || Body::free().shape(Sphere::new(0.1).unwrap());
+    let part = || ColliderBuilder::new(Sphere::new(0.1).unwrap());
+    let nan = f64::NAN;
+    for (body, message) in [
+        (ball().restitution(1.5), "restitution must be at most 1, got 1.5"),
+        (ball().restitution(-0.1), "restitution must not be negative, got -0.1"),
+        (ball().restitution(nan), "restitution is not finite: NaN"),
+        (ball().friction(-1.0), "friction must not be negative, got -1"),
+        (ball().friction(f64::INFINITY), "friction is not finite: inf"),
+        (Body::free().collider(part().restitution(1.01)), "restitution must be at most 1, got 1.01"),
+        (Body::free().collider(part().friction(-2.0)), "friction must not be negative, got -2"),
+        (Body::fixed().collider(part().density(-3.0)), "density must be positive, got -3"),
+        (Body::fixed().density(nan), "density is not finite: NaN"),
+    ] {
+        let error = world.add(body).unwrap_err().to_string();
+        assert!(error.ends_with(message) && error.starts_with("body"), "{error}");
+    }
+    assert_eq!(world.body_count(), 0);
+    let mut material = Material::default();
+    material.restitution = 1.5;
+    let mut table = MaterialTable::default();
+    table.add(material);
+    let error = World::builder().materials(table).build().unwrap_err().to_string();
+    assert_eq!(error, "material 0: restitution must be at most 1, got 1.5");
 }

@@ -55,9 +55,8 @@ pub(crate) const METHODS: &[Method] =
 fn event_driven(setup: &Setup) -> Result<Box<dyn Stepper>, Failed> {
     let mut params = EventDrivenParams::for_size(setup.size);
     params.micro = setup.rest.then(|| MicroParams::mirtich(1e-3 * setup.size));
-    if setup.all_contacts {
-        params.contact_handling = ContactHandling::Improved;
-    }
+    params.contact_handling =
+        if setup.all_contacts { ContactHandling::Improved } else { ContactHandling::Standard };
     let parts = Parts {
         broad_phase: Box::new(CoherentHash::default()),
         narrow_phase: Box::new(default_chain()),

@@ -222,9 +222,9 @@ pub struct SoftManifold {
     pub(super) head: Slot,
     /// Core point of A in A's frame, of B in B's, 1 if there is such a point.
     pub(super) points: [Slot; Manifold::CAPACITY],
-    /// Normal impulses of the last substep, then gaps at the end of the step.
+    /// Normal impulses of the last substep times their number, then gaps at the end of the step.
     pub(super) normals: Slot,
-    /// Friction impulse of the last substep in world axes and about the normal, approach, work along the normal, work of friction, arm z.
+    /// Friction impulse of the last substep times their number in world axes and about the normal, approach, work along the normal, work of friction, arm z.
     pub(super) friction: Slot,
     /// Impulse of the whole step, normal, arm x and y, all in world axes.
     pub(super) exerted: Slot,
@@ -262,7 +262,7 @@ impl SoftManifold {
         self
     }
 
-    /// Adds a contact of a point of A (in A's frame) with a point of B (in B's), m, and a guess of the normal impulse of one substep, N·s; `false`,
+    /// Adds a contact of a point of A (in A's frame) with a point of B (in B's), m, and a guess of the normal impulse of the step, N·s; `false`,
     /// and no change, if four are there already.
     #[inline]
     pub fn push(&mut self, on_a: DVec3, on_b: DVec3, impulse: f64) -> bool {
@@ -272,6 +272,14 @@ impl SoftManifold {
         self.normals[k] = impulse;
         self.count += 1;
         true
+    }
+
+    /// Says how far apart a point is until a step finds out, m. Without it points touch.
+    #[inline]
+    pub fn set_gap(&mut self, point: usize, gap: f64) {
+        if point < self.len() {
+            self.normals[Manifold::CAPACITY + point] = gap;
+        }
     }
 
     /// How many points.
@@ -294,7 +302,7 @@ impl SoftManifold {
         self.points[..self.len()].iter().map(read)
     }
 
-    /// Normal impulses of the points, N·s: guesses before a step, those of its last substep afterwards.
+    /// Normal impulses of the points, N·s: guesses before a step, those of its last substep times the number of substeps afterwards.
     #[inline]
     #[must_use]
     pub fn impulses(&self) -> &[f64] {
@@ -321,13 +329,13 @@ impl SoftManifold {
         [self.head[3], self.head[4]]
     }
 
-    /// Friction impulse on A (N·s, world axes) and about the normal (N·m·s): a guess before a step, that of its last substep afterwards.
+    /// Friction impulse on A (N·s, world axes) and about the normal (N·m·s): a guess before a step, that of its last substep times the number of substeps afterwards.
     #[must_use]
     pub fn friction_impulse(&self) -> (DVec3, f64) {
         (DVec3::new(self.friction[0], self.friction[1], self.friction[2]), self.friction[3])
     }
 
-    /// Guess of the friction impulse of one substep, see [`Self::friction_impulse`].
+    /// Guess of the friction impulse of the step, see [`Self::friction_impulse`].
     pub fn set_friction_impulse(&mut self, tangent: DVec3, twist: f64) {
         self.friction[..3].copy_from_slice(&tangent.to_array());
         self.friction[3] = twist;

@@ -12,6 +12,7 @@
 //! | `team` | threads that wait for each other |
 //! | `shelf` | a slice that threads share item by item |
 //! | `patch` | one patch: normal block, friction block, restitution |
+//! | `substeps` | how many substeps loads and sizes need |
 //! | `step` | the substeps |
 //!
 //! A soft contact rests a little inside the other body: how much depends on the frequency of its spring, not on the number of
@@ -25,6 +26,7 @@ mod share;
 mod shares;
 mod shelf;
 mod step;
+mod substeps;
 mod team;
 mod territories;
 

@@ -92,6 +92,8 @@ pub(super) struct Shared {
     pub(super) springs: [Spring; 2],
     /// 1/h, 1/s.
     pub(super) inv_h: f64,
+    /// How many substeps, and one over it.
+    pub(super) substeps: [f64; 2],
     /// Largest speed of pushing apart, m/s.
     pub(super) max_push: f64,
     /// Approach above which restitution acts, m/s.
@@ -147,6 +149,8 @@ pub(super) struct Patch<L, const ROWS: usize> {
     inv_inertia: [Sym<L>; 2],
     rows: [Row<L>; ROWS],
     k: [L; 6],
+    /// Inverse of K with a little more on its diagonal: four points on two rigid bodies are one too many. Upper triangle.
+    inverse: [[L; ROWS]; ROWS],
     c: [Vec3<L>; ROWS],
     /// Arms of the pressure centre, m.
     center: [Vec3<L>; 2],
@@ -197,6 +201,9 @@ unsafe fn scatter<L: Lane>(to: &Shelf<'_, Slot>, bodies: &Sides, side: usize, tw
         *unsafe { to.get_mut(bodies[lane][side] as usize) } = row;
     });
 }
+
+/// What is added to the diagonal of K before it is inverted, as a share of it.
+const REGULAR: f64 = 1.0 / 64.0;
 
 /// Which entry of `k` couples two rows.
 const COUPLING: [[usize; Manifold::CAPACITY]; Manifold::CAPACITY] =
@@ -300,6 +307,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let (rate, keep, fade) = (of_springs(|s| s.rate), of_springs(|s| s.keep), of_springs(|s| s.fade));
         // p = max(0, d − e · rate). What does not depend on the rows before is found first, so that the rows wait as little as possible for each other.
         let (mut d, mut e, mut base) = ([zero; ROWS], [zero; ROWS], rates);
+        let (mut wanted, mut keeps, mut fades) = ([zero; ROWS], [zero; ROWS], [zero; ROWS]);
         for i in 0..ROWS {
             let row = self.rows[i];
             let s = row.gap + row.moved;
@@ -309,22 +317,32 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             };
             let bias = s.if_positive(s * L::splat(shared.inv_h), inside);
             let (keep, fade) = (s.if_positive(one, keep), s.if_positive(zero, fade));
+            (wanted[i], keeps[i], fades[i]) = (rates[i] + bias, keep, fade);
             e[i] = row.inv_k * keep;
             d[i] = (row.p - fade * row.p) - e[i] * bias;
             for j in i + 1..ROWS {
                 base[j] -= self.k[COUPLING[i][j]] * row.p;
             }
         }
-        let mut change = [zero; ROWS];
+        let mut next = [zero; ROWS];
         for i in 0..ROWS {
             let p = (d[i] - e[i] * base[i]).max(zero);
             for j in i + 1..ROWS {
                 base[j] += self.k[COUPLING[i][j]] * p;
             }
-            change[i] = p - self.rows[i].p;
-            self.rows[i].p = p;
+            next[i] = p;
+        }
+        if ROWS > 1 {
+            let (all, least) = self.together(&wanted, &keeps, &fades);
+            // Where all points press, one answers as the other; where one lets go they are answered in turn.
+            next = std::array::from_fn(|i| (-least).if_positive(next[i], all[i]));
+        }
+        let mut change = [zero; ROWS];
+        for i in 0..ROWS {
+            change[i] = next[i] - self.rows[i].p;
+            self.rows[i].p = next[i];
             if pass == Pass::Relax {
-                self.rows[i].sum += p;
+                self.rows[i].sum += next[i];
             }
         }
         // Friction last, under the new loads: it holds a pile together, and an error left in it is seen as creep.
@@ -342,6 +360,24 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             scatter(velocities, &self.moves, 0, &v[0]);
             scatter(velocities, &self.moves, 1, &v[1]);
         }
+    }
+
+    /// Impulses that change all rates at once by minus `wanted`, none if none would press; and below zero if one would pull while others press.
+    #[inline(always)]
+    fn together(&self, wanted: &[L; ROWS], keep: &[L; ROWS], fade: &[L; ROWS]) -> ([L; ROWS], L) {
+        let zero = L::splat(0.0);
+        let (mut least, mut most) = (zero, zero);
+        let out: [L; ROWS] = std::array::from_fn(|i| {
+            let mut step = self.inverse[i][i] * wanted[i];
+            for j in (0..ROWS).filter(|j| *j != i) {
+                step += self.inverse[i.min(j)][i.max(j)] * wanted[j];
+            }
+            let p = self.rows[i].p;
+            let next = (p - fade[i] * p) - keep[i] * step;
+            (least, most) = (least.min(next), most.max(next));
+            next
+        });
+        (out.map(|p| most.if_positive(p, zero)), most.if_positive(least, zero))
     }
 
     /// Velocity of A at the pressure centre relative to that of B, or displacement.
@@ -406,20 +442,32 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         // SAFETY: as the caller promises.
         let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         let mut rates = self.normal_rates(&v);
-        let zero = L::splat(0.0);
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let mut change = [zero; ROWS];
+        let (mut wanted, mut all_fast) = ([zero; ROWS], one);
         for i in 0..ROWS {
             let row = self.rows[i];
-            let p = (row.p - row.inv_k * (rates[i] + self.restitution * row.approach)).max(zero);
+            let there = row.inv_k.if_positive(one, zero);
+            wanted[i] = there * (rates[i] + self.restitution * row.approach);
             // Only points that came in fast and carried load.
             let fast = -row.approach - L::splat(shared.bounce_from);
-            let step = fast.if_positive(row.sum.if_positive(p - row.p, zero), zero);
+            let fast = fast.if_positive(row.sum.if_positive(one, zero), zero);
+            all_fast = all_fast.min(there.if_positive(fast, one));
+            let p = (row.p - row.inv_k * (rates[i] + self.restitution * row.approach)).max(zero);
+            let step = fast.if_positive(p - row.p, zero);
             for j in i + 1..ROWS {
                 rates[j] += self.k[COUPLING[i][j]] * step;
             }
             change[i] = step;
+        }
+        if ROWS > 1 {
+            let (all, least) = self.together(&wanted, &[one; ROWS], &[zero; ROWS]);
+            let apart = (-least).if_positive(one, one - all_fast);
+            change = std::array::from_fn(|i| apart.if_positive(change[i], all[i] - self.rows[i].p));
+        }
+        for (row, step) in self.rows.iter_mut().zip(change) {
             // Not an impulse that the next step should begin with.
-            self.rows[i].sum += step;
+            row.sum += step;
         }
         self.push(&mut v, change, [zero; 3]);
         // SAFETY: as the caller promises.
@@ -434,7 +482,13 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// # Safety
     /// Nobody writes velocities, or uses the manifolds of this patch.
     #[inline(never)]
-    pub(super) unsafe fn store(&self, velocities: &Shelf<'_, Slot>, manifolds: &Shelf<'_, SoftManifold>) {
+    pub(super) unsafe fn store(
+        &self,
+        velocities: &Shelf<'_, Slot>,
+        manifolds: &Shelf<'_, SoftManifold>,
+        shared: &Shared,
+    ) {
+        let many = L::splat(shared.substeps[0]);
         // SAFETY: as the caller promises.
         let v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         let (rates, slip) = (self.normal_rates(&v), self.slip_rates(&v).plus(self.slip));
@@ -449,10 +503,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let rubbed = self.f_sum[0] * slip.x + self.f_sum[1] * slip.y + self.f_sum[2] * slip.z;
         let (n, second) = (self.n, self.second());
         let along = |f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1]));
-        let (last, all) = (along(&self.f), n.scale(sum).plus(along(&self.f_sum)));
+        let (last, all) = (along(&self.f).scale(many), n.scale(sum).plus(along(&self.f_sum)));
         let columns = std::array::from_fn(|k| {
             let row = self.rows.get(k % Manifold::CAPACITY);
-            row.map_or(zero, |row| if k < Manifold::CAPACITY { row.p } else { row.gap + row.moved })
+            row.map_or(zero, |row| if k < Manifold::CAPACITY { many * row.p } else { row.gap + row.moved })
         });
         let to = |lane: usize| {
             let m = self.manifold[lane];
@@ -463,7 +517,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             to(lane).into_iter().for_each(|m| m.normals = row);
         });
         let (done, rubbed, arm) = (work * half, rubbed * half, self.center[0]);
-        L::rows([last.x, last.y, last.z, self.f[2], approach, done, rubbed, arm.z], |lane, row| {
+        L::rows([last.x, last.y, last.z, many * self.f[2], approach, done, rubbed, arm.z], |lane, row| {
             to(lane).into_iter().for_each(|m| m.friction = row);
         });
         L::rows([all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y], |lane, row| {

@@ -236,7 +236,7 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
                     patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, pass));
                 }
                 Act::Restitute => patches.iter_mut().for_each(|p| p.restitute(velocities, shared)),
-                Act::Store => patches.iter().for_each(|p| p.store(velocities, manifolds)),
+                Act::Store => patches.iter().for_each(|p| p.store(velocities, manifolds, shared)),
             }
         }
     }

@@ -45,6 +45,7 @@ use super::{
     lane::Lane,
     patch::Pass,
     share::{Act, Colours, FEW, Parting, Share, Side, Size, Stage, Turn},
+    substeps::Loads,
 };
 use std::sync::{
     Mutex, PoisonError,
@@ -77,6 +78,7 @@ pub(super) struct Workspace<L> {
     turns: Vec<Turn>,
     reached: Vec<Apart>,
     pub(super) shares: Vec<Mutex<Share<L>>>,
+    pub(super) loads: Loads,
 }
 
 impl<L> Default for Workspace<L> {
@@ -93,6 +95,7 @@ impl<L> Default for Workspace<L> {
             turns: Vec::new(),
             reached: Vec::new(),
             shares: Vec::new(),
+            loads: Loads::default(),
         }
     }
 }

@@ -54,10 +54,12 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SoftParams {
-    /// Parts a step is cut into; more make contacts stiffer and piles steadier, at proportional cost. Default 4.
+    /// Least number of parts a step is cut into; more make contacts stiffer and piles steadier, at proportional cost. Default 4.
     pub substeps: u32,
+    /// Most parts, where bodies are small or carry much. Default 256.
+    pub max_substeps: u32,
     /// Frequency of the spring of a face, Hz, at most a quarter of the substep rate; higher means less penetration. Points, edges, and contacts with what
-    /// does not move have twice that. Default 30.
+    /// does not move have twice that. Default 1e6: as stiff as substeps allow.
     pub hertz: f64,
     /// Damping ratio of the spring; higher means slower recovery from penetration. Default 5.
     pub damping: f64,
@@ -69,7 +71,7 @@ pub struct SoftParams {
 
 impl Default for SoftParams {
     fn default() -> Self {
-        Self { substeps: 4, hertz: 30.0, damping: 5.0, max_push: 3.0, bounce_from: 0.01 }
+        Self { substeps: 4, max_substeps: 256, hertz: 1e6, damping: 5.0, max_push: 3.0, bounce_from: 0.01 }
     }
 }
 
@@ -116,6 +118,8 @@ pub enum SoftError {
 pub struct SoftReport {
     /// Groups of patches that share no body.
     pub colours: u32,
+    /// Parts that the step was cut into.
+    pub substeps: u32,
     /// Patches that found no colour and were done one by one.
     pub left_over: u32,
 }
@@ -221,10 +225,13 @@ fn run<L: Lane>(
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
     workspace.sort(bodies, manifolds)?;
+    let (substeps, stiffness) = workspace.loads.substeps(params, bodies, manifolds, dt);
+    let hertz = params.hertz.min(stiffness * 0.25 * f64::from(substeps) / dt);
+    let params = &SoftParams { substeps, hertz, ..*params };
     if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt)) {
         return Err(fault(manifolds));
     }
-    let mut report = SoftReport::default();
+    let mut report = SoftReport { substeps, ..SoftReport::default() };
     for colouring in &workspace.colourings {
         report.colours += colouring.ends.len() as u32;
         report.left_over += colouring.left_over().len() as u32;
@@ -239,12 +246,14 @@ fn stage<'a>(
     manifolds: &'a mut [SoftManifold],
     dt: f64,
 ) -> Stage<'a> {
-    let h = dt / f64::from(params.substeps);
+    let substeps = f64::from(params.substeps);
+    let h = dt / substeps;
     let hertz = params.hertz.min(0.25 / h);
     let shared = Shared {
         // Against a body that does not give way a contact may be twice as stiff.
         springs: [hertz, 2.0 * hertz].map(|hertz| Spring::new(hertz, params.damping, h)),
         inv_h: 1.0 / h,
+        substeps: [substeps, 1.0 / substeps],
         max_push: params.max_push,
         bounce_from: params.bounce_from,
     };

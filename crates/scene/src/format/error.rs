@@ -135,6 +135,16 @@ impl Place {
         }
     }
 
+    /// A number that must be from 0 to 1.
+    pub(crate) fn share(&self, name: &str, value: f64) -> Result<f64, SceneError> {
+        self.natural(name, value)?;
+        if value <= 1.0 {
+            Ok(value)
+        } else {
+            Err(self.field(name).error(format_args!("must be at most 1, got {}", short(value))))
+        }
+    }
+
     /// A number that must be finite.
     pub(crate) fn finite(&self, name: &str, value: f64) -> Result<f64, SceneError> {
         if value.is_finite() {

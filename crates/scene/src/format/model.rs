@@ -212,7 +212,7 @@ pub enum ParamValue {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepperSpec {
-    /// Which one. Default `event_driven`.
+    /// Which one. Default `time`, or `event_driven` where a field of that stepper is set.
     #[serde(skip_serializing_if = "is_default")]
     pub kind: Option<String>,
     /// Collision envelope, m. Default 1e-3.
@@ -224,7 +224,7 @@ pub struct StepperSpec {
     /// Length of a broad-phase window, s. Default 0.05.
     #[serde(skip_serializing_if = "is_default")]
     pub window: Option<f64>,
-    /// `standard`: one impulse at the closest points; `improved`: at every contact of a pair. Default `standard`.
+    /// `standard`: one impulse at the closest points; `improved`: at every contact of a pair. Default `improved`.
     #[serde(skip_serializing_if = "is_default")]
     pub contacts: Option<ContactsSpec>,
     /// Resting contact by micro-collisions. Default true.
@@ -264,7 +264,7 @@ pub struct PartsSpec {
     /// Law of impact. Default `integrated`.
     #[serde(skip_serializing_if = "is_default")]
     pub impact: Option<String>,
-    /// Law of contact under time stepping. Default `cone`.
+    /// Law of contact under time stepping, which it selects if `stepper.kind` is not given. Default `cone`.
     #[serde(skip_serializing_if = "is_default")]
     pub solver: Option<String>,
 }

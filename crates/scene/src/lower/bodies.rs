@@ -122,10 +122,11 @@ fn check(spec: &BodySpec, shaper: &Shaper<'_>, place: &Place) -> Result<(), Scen
             place.positive(name, value)?;
         }
     }
-    for (name, value) in [("friction", spec.friction), ("restitution", spec.restitution)] {
-        if let Some(value) = value {
-            place.natural(name, value)?;
-        }
+    if let Some(value) = spec.friction {
+        place.natural("friction", value)?;
+    }
+    if let Some(value) = spec.restitution {
+        place.share("restitution", value)?;
     }
     if let Some(name) = &spec.material {
         shaper.known_material(name, &place.field("material"))?;
@@ -191,6 +192,7 @@ impl Numbers {
                 VaryField::Friction | VaryField::Restitution if value < 0.0 => {
                     return bad("must not be negative");
                 }
+                VaryField::Restitution if value > 1.0 => return bad("must be at most 1"),
                 VaryField::Density | VaryField::Mass if value <= 0.0 => return bad("must be positive"),
                 VaryField::Friction => numbers.friction = Some(value),
                 VaryField::Restitution => numbers.restitution = Some(value),

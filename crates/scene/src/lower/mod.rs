@@ -226,7 +226,7 @@ impl Materials {
             let usual = Material::default();
             let material = Material::new(
                 place.natural("friction", spec.friction.unwrap_or(usual.friction))?,
-                place.natural("restitution", spec.restitution.unwrap_or(usual.restitution))?,
+                place.share("restitution", spec.restitution.unwrap_or(usual.restitution))?,
                 place.positive("density", spec.density.unwrap_or(usual.density))?,
             );
             ids.insert(name.clone(), table.add(material.map_err(|e| place.error(e))?));
@@ -240,7 +240,7 @@ impl Materials {
             };
             let numbers = SurfacePair {
                 friction: place.natural("friction", pair.friction)?,
-                restitution: place.natural("restitution", pair.restitution)?,
+                restitution: place.share("restitution", pair.restitution)?,
             };
             table.set_pair(id(&pair.a, "a")?, id(&pair.b, "b")?, numbers).map_err(|e| place.error(e))?;
         }

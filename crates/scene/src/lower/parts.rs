@@ -20,8 +20,8 @@ use sim_steppers::{
 use sim_traits::{BroadPhase, Chain, ImpactLaw, NarrowPhase, Serial};
 use sim_world::{Body, Stepper, World};
 
-/// Names of steppers.
-pub const STEPPERS: &[&str] = &["event_driven", "time"];
+/// Names of steppers; the first is the default.
+pub const STEPPERS: &[&str] = &["time", "event_driven"];
 /// Names of broad phases.
 pub const BROAD_PHASES: &[&str] =
     &["column_sweep", "coherent_hash", "plain_hash", "dynamic_tree", "sweep_and_prune", "brute_force"];
@@ -133,8 +133,24 @@ impl Choice {
                 find(known, what, given).map_err(|problem| place.error(problem))
             })
         };
+        // What only makes sense from collision to collision asks for it; only time stepping has a contact law, so whoever names one wants it.
+        let of_events = spec.envelope.is_some()
+            || spec.envelope_share.is_some()
+            || spec.micro_collisions.is_some()
+            || spec.window.is_some()
+            || spec.contacts.is_some()
+            || spec.max_events.is_some()
+            || parts.impact.is_some();
+        let stepper = match spec.kind {
+            None if of_events && parts.solver.is_none() => "event_driven",
+            _ => name(STEPPERS, "stepper", &spec.kind, at.field("kind"))?,
+        };
+        if let (Some(solver), true) = (&parts.solver, stepper != "time") {
+            let problem = format_args!("`{solver}` is for time stepping, and `stepper.kind` is `{stepper}`");
+            return Err(here.field("solver").error(problem));
+        }
         Ok(Self {
-            stepper: name(STEPPERS, "stepper", &spec.kind, at.field("kind"))?,
+            stepper,
             broad_phase: name(BROAD_PHASES, "broad phase", &parts.broad_phase, here.field("broad_phase"))?,
             narrow_phase: name(
                 NARROW_PHASES,

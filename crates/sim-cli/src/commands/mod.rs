@@ -11,13 +11,14 @@
 //! | [`profile`] | where the time goes, for `--report` |
 //! | [`film`], [`touches`], [`lookout`] | the recording of a run; its contacts; boxes and pairs of the broad phase |
 //! | [`table`] | tables of a run |
-//! | [`clock`], [`stability`] | what a run took; how still bodies stood |
+//! | [`clock`], [`stability`], [`depths`] | what a run took; how still bodies stood; how deep they overlap |
 //! | [`source`] | scenes from files, or built in by name |
 
 pub mod batch;
 pub mod check;
 pub mod clock;
 pub mod compare;
+pub mod depths;
 pub mod film;
 pub mod lookout;
 pub mod merge;

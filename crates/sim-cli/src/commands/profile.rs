@@ -47,38 +47,11 @@ impl Meter {
     }
 }
 
-/// The least separation that a narrow phase was asked for, m.
-#[derive(Debug)]
-pub struct Least(AtomicU64);
-
-impl Default for Least {
-    fn default() -> Self {
-        Self(AtomicU64::new(f64::INFINITY.to_bits()))
-    }
-}
-
-impl Least {
-    fn see(&self, separation: f64) {
-        // One thread writes: a race could only lose a value, not invent one.
-        if separation < self.get() {
-            self.0.store(separation.to_bits(), Relaxed);
-        }
-    }
-
-    /// The least so far, m; infinite if there was none.
-    #[must_use]
-    pub fn get(&self) -> f64 {
-        f64::from_bits(self.0.load(Relaxed))
-    }
-}
-
 /// Meters of all parts.
 #[derive(Debug, Clone, Default)]
 pub struct Meters {
-    /// Watch the clock; otherwise only separations.
+    /// Watch the clock.
     pub clock: bool,
-    /// Least separation seen.
-    pub least: Arc<Least>,
     /// Broad phase.
     pub broad: Arc<Meter>,
     /// Narrow phase.
@@ -91,15 +64,12 @@ impl Meters {
     /// The parts, each with its meter.
     #[must_use]
     pub fn wrap(&self, parts: Boxed) -> Boxed {
-        let (clock, least) = (self.clock, self.least.clone());
-        let narrow_phase =
-            Box::new(MeteredNarrow { part: parts.narrow_phase, meter: self.narrow.clone(), clock, least });
-        if !clock {
-            return Boxed { narrow_phase, ..parts };
+        if !self.clock {
+            return parts;
         }
         Boxed {
             broad_phase: Box::new(Metered { part: parts.broad_phase, meter: self.broad.clone() }),
-            narrow_phase,
+            narrow_phase: Box::new(Metered { part: parts.narrow_phase, meter: self.narrow.clone() }),
             impact: Box::new(Metered { part: parts.impact, meter: self.impact.clone() }),
         }
     }
@@ -149,15 +119,7 @@ impl BroadPhase for Metered<dyn BroadPhase> {
     }
 }
 
-#[derive(Debug)]
-struct MeteredNarrow {
-    meter: Arc<Meter>,
-    part: Box<dyn NarrowPhase>,
-    clock: bool,
-    least: Arc<Least>,
-}
-
-impl NarrowPhase for MeteredNarrow {
+impl NarrowPhase for Metered<dyn NarrowPhase> {
     fn separation(
         &self,
         a: &Shape,
@@ -165,12 +127,7 @@ impl NarrowPhase for MeteredNarrow {
         a_from_b: &Pose,
         cache: &mut PairCache,
     ) -> Result<Separation, NarrowPhaseError> {
-        let mut ask = || self.part.separation(a, b, a_from_b, cache);
-        let found = if self.clock { self.meter.time(ask) } else { ask() };
-        if let Ok(separation) = &found {
-            self.least.see(separation.distance);
-        }
-        found
+        self.meter.time(|| self.part.separation(a, b, a_from_b, cache))
     }
 
     fn manifolds(
@@ -182,8 +139,7 @@ impl NarrowPhase for MeteredNarrow {
         cache: &mut PairCache,
         out: &mut Vec<Manifold>,
     ) -> Result<(), NarrowPhaseError> {
-        let mut ask = || self.part.manifolds(a, b, a_from_b, margin, cache, out);
-        if self.clock { self.meter.time(ask) } else { ask() }
+        self.meter.time(|| self.part.manifolds(a, b, a_from_b, margin, cache, out))
     }
 }
 

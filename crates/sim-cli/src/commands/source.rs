@@ -19,10 +19,10 @@ pub struct Choices {
     /// What moves the world on: event-driven, time
     #[arg(long, value_name = "NAME")]
     pub stepper: Option<String>,
-    /// Law of contact under time stepping: cone, sweeps, greedy, lemke, soft
+    /// Law of contact of time stepping, which it selects: cone, sweeps, greedy, lemke, soft
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,
-    /// Longest step of time stepping, such as 0.01s
+    /// Longest step of time stepping, which it selects, such as 0.01s
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub step: Option<f64>,
     /// Which pairs of boxes meet: column-sweep, coherent-hash, plain-hash, dynamic-tree, sweep-and-prune, brute-force
@@ -74,6 +74,17 @@ impl Choices {
         named(STEPPERS, "stepper", &self.stepper, &mut scene.stepper.kind)?;
         named(SOLVERS, "solver", &self.solver, &mut scene.parts.solver)?;
         scene.stepper.step = self.step.or(scene.stepper.step);
+        let timed = [("--solver", self.solver.is_some()), ("--step", self.step.is_some())];
+        if let Some((item, _)) = timed.into_iter().find(|(_, given)| *given) {
+            if self.stepper.is_some() && scene.stepper.kind.as_deref() != Some("time") {
+                let what = "is for time stepping: give --stepper time, or no --stepper".to_owned();
+                return Err(CliError::Argument { item: item.to_owned(), what });
+            }
+            scene.stepper.kind = Some("time".to_owned());
+        } else if self.stepper.is_some() && scene.stepper.kind.as_deref() != Some("time") {
+            // The scene's contact law goes with the scene's stepper.
+            scene.parts.solver = None;
+        }
         named(BROAD_PHASES, "broad phase", &self.broad_phase, &mut scene.parts.broad_phase)?;
         named(NARROW_PHASES, "narrow phase", &self.narrow_phase, &mut scene.parts.narrow_phase)?;
         named(IMPACTS, "impact", &self.impact, &mut scene.parts.impact)?;

@@ -21,6 +21,8 @@
 //! then secant steps inside [low, high], with the value of an end halved when it stays (Illinois)
 //! ```
 //!
+//! Where a shape is not convex no leap is longer than the bound of any two points allows, so that no facet is skipped.
+//!
 //! # Cost
 //!
 //! One distance for balls; four to six for tumbling bodies.
@@ -36,13 +38,14 @@
 //!
 //! # Tested by
 //!
-//! `tests/bouncing.rs`, `tests/fast.rs`
+//! `tests/bouncing.rs`, `tests/fast.rs`, `tests/concave.rs`
 
 use super::{
     close::closing_rate,
     look::{Look, Sides, look},
     params::EventDrivenParams,
 };
+use rigid_impulse::bounds::{Travel, time_to_impact};
 use sim_traits::{NarrowPhase, PairCache};
 use sim_world::{Body, StepError};
 
@@ -103,17 +106,24 @@ pub(super) fn locate(
                 low + share * (high - low)
             }
         };
+        // Another part of a shape that is not convex may come first: no farther than the two can have come.
+        let (guess, free) = if sides.convex() {
+            (guess, false)
+        } else {
+            let safe = time_to_impact(f_low - target, 0.0, sides.any_travel(low, f_low), Travel::NONE);
+            (guess.min(low + safe), true)
+        };
         // A step too small to represent: `low` is as close as it gets.
         if guess <= low || high.is_some_and(|high| guess >= high) {
             let next = after(low);
             return Ok((
-                if high.is_some() { Found::Impact(low) } else { Found::Nothing(next) },
+                if high.is_some() || free { Found::Impact(low) } else { Found::Nothing(next) },
                 u64::from(count),
             ));
         }
         // A leap over a time in which the bodies might touch and part again would miss the contact.
         let leap = guess - low;
-        if high.is_none() && leap * closing_rate(sides, &states, leap) >= closing {
+        if high.is_none() && !free && leap * closing_rate(sides, &states, leap) >= closing {
             return Ok((Found::Nothing(low), u64::from(count)));
         }
         match look(sides, narrow, cache, guess)? {

@@ -1,10 +1,13 @@
 //! Poses, distance and closing speed of a pair at a time.
 
 use super::pairs::ActivePair;
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::{
+    Body as RigidState,
+    bounds::{Travel, time_to_impact},
+};
 use sim_math::{Pose, glam::DVec3};
-use sim_traits::{NarrowPhase, NarrowPhaseError, PairCache};
-use sim_world::{Body, Collider, PairName, StepError, World};
+use sim_traits::{NarrowPhase, NarrowPhaseError, PairCache, Shape};
+use sim_world::{Body, Collider, Law, PairName, Piece, StepError, World};
 
 /// The two sides of a pair as the world has them.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +30,50 @@ impl<'a> Sides<'a> {
             colliders: [collider_a, collider_b],
             name: PairName { bodies: [a, b], colliders: [c, d] },
         })
+    }
+
+    /// True if both shapes are convex: planes through their closest points then separate them.
+    #[inline]
+    pub(super) fn convex(&self) -> bool {
+        self.colliders.iter().all(|c| !matches!(c.shape(), Shape::Custom(_)))
+    }
+
+    /// Bound on how far any point of one comes towards any point of the other from `time` (s) on, in whatever direction, for a
+    /// collision at `distance` (m).
+    pub(super) fn any_travel(&self, time: f64, distance: f64) -> Travel {
+        let pieces = self.bodies.map(Body::piece);
+        let turning: f64 = [0, 1]
+            .map(|k| {
+                let spin = pieces[k].max_spin();
+                // An unbounded shape that does not turn has a radius all the same.
+                if spin > 0.0 { spin * self.colliders[k].extent().spin_radius } else { 0.0 }
+            })
+            .iter()
+            .sum();
+        let [va, vb] = pieces.map(|p| p.center_velocity(time));
+        let [a, b] = pieces.map(Piece::uniform_acceleration);
+        let unsteady: f64 = pieces.iter().map(|p| p.unsteady_acceleration()).sum();
+        let close =
+            Travel { quadratic: 0.5 * ((a - b).length() + unsteady), linear: (va - vb).length() + turning };
+        // Scripts have a largest speed, which is all that is known of those whose velocity jumps.
+        let speed = |k: usize| match pieces[k].law() {
+            Law::Scripted { limits, .. } => Some(limits.speed),
+            _ => None,
+        };
+        let far = match [speed(0), speed(1)] {
+            [None, None] => return close,
+            [Some(s), None] => {
+                let quadratic = 0.5 * (b.length() + pieces[1].unsteady_acceleration());
+                Travel { quadratic, linear: s + vb.length() + turning }
+            }
+            [None, Some(s)] => {
+                let quadratic = 0.5 * (a.length() + pieces[0].unsteady_acceleration());
+                Travel { quadratic, linear: s + va.length() + turning }
+            }
+            [Some(s), Some(t)] => Travel { quadratic: 0.0, linear: s + t + turning },
+        };
+        let time_of = |t: Travel| time_to_impact(distance, 0.0, t, Travel::NONE);
+        if close.quadratic.is_finite() && time_of(close) > time_of(far) { close } else { far }
     }
 
     /// Largest acceleration that presses the two together, m/s².

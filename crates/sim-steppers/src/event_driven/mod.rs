@@ -11,6 +11,7 @@
 //! | `locate` | the root of the distance of a fast impact |
 //! | `halting` | bodies at rounding distance that neither part nor collide |
 //! | `respond` | impulses of one pair: micro or ordinary, at one contact or at all |
+//! | `strike` | several contacts of a pair that hit at one time, as one impact |
 //! | `phase` | impulses of all contacts that one collision makes approach: improved handling |
 //! | `touch` | one contact of such a phase |
 //! | `sense` | sensors, and what is listed of contacts |
@@ -41,6 +42,7 @@ mod saved;
 mod sense;
 mod sleep;
 mod stepper;
+mod strike;
 mod sync;
 mod touch;
 

@@ -11,10 +11,10 @@ pub(super) const DEEP: f64 = 0.125;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContactHandling {
     /// The closest points only (Mirtich).
-    #[default]
     Standard,
     /// Every contact that approaches within the envelope, of all pairs that an impulse reaches, in alternating order (after
     /// Fontijne): stacks stand still, blocks do not creep, and fewer events are needed.
+    #[default]
     Improved,
 }
 
@@ -40,7 +40,7 @@ pub struct EventDrivenParams {
     pub root_tolerance: f64,
     /// Overlap that counts as rounding, m. Default 1e-10.
     pub overlap_tolerance: f64,
-    /// Which contacts get an impulse. Default standard.
+    /// Which contacts get an impulse. Default improved.
     pub contact_handling: ContactHandling,
     /// Most events in one advance. Default 1e8.
     pub max_events: u64,
@@ -60,7 +60,7 @@ impl Default for EventDrivenParams {
             margin: 0.05,
             root_tolerance: 1e-12,
             overlap_tolerance: 1e-10,
-            contact_handling: ContactHandling::Standard,
+            contact_handling: ContactHandling::Improved,
             max_events: 100_000_000,
             max_pair_events: 20_000,
             sleep: None,

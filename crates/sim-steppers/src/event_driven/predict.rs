@@ -30,6 +30,8 @@
 //!
 //! The planes through the closest points of two convex shapes separate them; travel is that of the planes, so the same
 //! normal serves after either body got another motion, and no distance is computed until the bound is used up.
+//! A mesh, a height field or a compound has no such plane: its next facet may lie anywhere at the same distance. There travel is
+//! that of any two points in any direction ([`Sides::any_travel`]).
 //!
 //! # Cost
 //!
@@ -48,7 +50,7 @@
 //! # Tested by
 //!
 //! `a_pair_that_parts_is_left_until_it_can_be_back_or_has_used_up_half_its_distance`,
-//! `what_presses_two_together_brings_them_back_at_their_distance`, `tests/simultaneous.rs`; the scenes in `tests/`, which check every separation by brute force
+//! `what_presses_two_together_brings_them_back_at_their_distance`, `tests/simultaneous.rs`, `tests/concave.rs`; the scenes in `tests/`, which check every separation by brute force
 
 use super::{
     close::{Close, Plane, Swerve, between_edges},
@@ -73,8 +75,12 @@ const MAX_HORIZON: f64 = 10.0;
 /// Approach that counts as none, as a share of the speeds of the two.
 const DUST: f64 = 1e-9;
 
-/// Bound on the travel of both sides towards each other from `time` (s) on. `normal` points from B to A.
+/// Bound on the travel of both sides towards each other from `time` (s) on. `normal` points from B to A. Where one of them is not
+/// convex the next part to be hit may lie in any direction.
 fn travel(sides: &Sides<'_>, time: f64, normal: DVec3, distance: f64) -> Travel {
+    if !sides.convex() {
+        return sides.any_travel(time, distance);
+    }
     let of = |k: usize, direction: DVec3| {
         let piece = sides.bodies[k].piece();
         let radius = sides.colliders[k].extent().spin_radius;
@@ -128,7 +134,7 @@ impl ActivePair {
         let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
         let press = (b - a).dot(normal);
         let mut left = time_left(params, distance, self.travel, press);
-        if let Some((states, closing)) = states {
+        if let Some((states, closing)) = states.filter(|_| sides.convex()) {
             let gap = distance.max(params.root_tolerance);
             let shortest = 2.0 * left;
             let parting = if params.together() { (-closing).max(0.0) } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Impulses of one pair: micro or ordinary, at the closest points; ordinary ones at every contact that is at its root.
+//! Impulses of one pair: micro or ordinary, at the closest points; where several contacts are at their root, one impact at all.
 //!
 //! Slow contacts under improved handling are the business of `phase`.
 //!
@@ -33,7 +33,7 @@
 //!
 //! # Numerics
 //!
-//! An ordinary impact is answered at its root; other contacts of the pair only if they are slow or as close.
+//! An ordinary impact is answered at its root; contacts of the pair that are as close join it (`strike`).
 //!
 //! # Failure
 //!
@@ -41,11 +41,12 @@
 //!
 //! # Tested by
 //!
-//! `tests/resting.rs`
+//! `tests/resting.rs`, `tests/flat.rs`
 
 use super::{
     look::{Look, Sides},
-    params::{ContactHandling, DEEP, EventDrivenParams},
+    params::{DEEP, EventDrivenParams},
+    strike::strike,
 };
 use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame, MicroParams, pair_matrix};
 use sim_math::glam::DVec3;
@@ -53,6 +54,8 @@ use sim_traits::{Impact, ImpactLaw, Manifold, NarrowPhase, PairCache};
 use sim_world::{Collider, Collision, StepError, World};
 use smallvec::SmallVec;
 
+/// Contacts count as hit at one time if they are within this many root tolerances of the closest.
+const ROOTS: f64 = 8.0;
 /// Most sweeps over the contacts of one pair at one time.
 pub(super) const MAX_SWEEPS: u32 = 8;
 
@@ -95,65 +98,79 @@ pub(super) fn respond(
     cache: &mut PairCache,
     look: &Look,
     located: bool,
-    turn: u32,
 ) -> Result<Outcome, StepError> {
-    let sites = match means.params.contact_handling {
-        ContactHandling::Standard => SmallVec::from_elem(look.closest(), 1),
-        ContactHandling::Improved => {
-            // Slow ones are the business of the collision phase.
-            let mut sites = all_sites(sides, means, cache, look)?;
-            let mut first = true;
-            sites.retain(|s| std::mem::take(&mut first) || s.separation <= means.params.root_tolerance);
-            sites
-        }
-    };
     let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
-    let pressure = sides.pressure();
-    let mut outcome = Outcome { states: look.states, collisions: SmallVec::new() };
-    for sweep in 0..MAX_SWEEPS {
-        let mut any = false;
-        let count = sites.len();
-        for k in 0..count {
-            // The closest contact first; the others in an order that alternates from one collision to the next.
-            let k = match (k, turn.wrapping_add(sweep) % 2) {
-                (0, _) => 0,
-                (k, 0) => k,
-                (k, _) => count - k,
-            };
-            let site = sites[k];
-            let at_root = k == 0 && located || site.separation <= means.params.root_tolerance;
-            let [a, b] = &mut outcome.states;
-            let contact = ContactFrame::new(site.point, site.normal)
-                .map_err(|source| StepError::Contact { pair: sides.name, source })?;
-            let velocity = contact.to_contact(a.velocity_at(site.point) - b.velocity_at(site.point));
-            if velocity.z >= 0.0 || (sweep > 0 && -velocity.z <= 1e-12 * velocity.length().max(1e-3)) {
-                continue;
-            }
-            let (friction, restitution) = (surface.friction, surface.restitution);
-            let impact = Impact { k: pair_matrix(a, b, &contact), velocity, friction, restitution };
-            let answer = answer(means, &impact, site.separation, pressure, at_root)
-                .map_err(|source| StepError::Impact { pair: sides.name, source })?;
-            let Some((impulse, kind)) = answer else { continue };
-            let impulse = contact.to_world(impulse);
-            a.apply_impulse(site.point, impulse);
-            b.apply_impulse(site.point, -impulse);
-            any = true;
-            outcome.collisions.push(Collision {
-                a: sides.name.colliders[0],
-                b: sides.name.colliders[1],
-                point: site.point,
-                normal: site.normal,
-                impulse,
-                approach: -velocity.z,
-                separation: site.separation,
-                kind,
-            });
-        }
-        if !any || count == 1 {
-            break;
+    if located {
+        let sites = at_root(sides, means, cache, look)?;
+        if sites.len() > 1 {
+            return strike(sides, &look.states, &sites, surface.friction, surface.restitution);
         }
     }
+    let mut outcome = Outcome { states: look.states, collisions: SmallVec::new() };
+    let site = look.closest();
+    let [a, b] = &mut outcome.states;
+    let contact = ContactFrame::new(site.point, site.normal)
+        .map_err(|source| StepError::Contact { pair: sides.name, source })?;
+    let velocity = contact.to_contact(a.velocity_at(site.point) - b.velocity_at(site.point));
+    if velocity.z >= 0.0 {
+        return Ok(outcome);
+    }
+    let (friction, restitution) = (surface.friction, surface.restitution);
+    let impact = Impact { k: pair_matrix(a, b, &contact), velocity, friction, restitution };
+    let answer = answer(means, &impact, site.separation, sides.pressure(), located)
+        .map_err(|source| StepError::Impact { pair: sides.name, source })?;
+    if let Some((impulse, kind)) = answer {
+        let impulse = contact.to_world(impulse);
+        a.apply_impulse(site.point, impulse);
+        b.apply_impulse(site.point, -impulse);
+        outcome.collisions.push(Collision {
+            a: sides.name.colliders[0],
+            b: sides.name.colliders[1],
+            point: site.point,
+            normal: site.normal,
+            impulse,
+            approach: -velocity.z,
+            separation: site.separation,
+            kind,
+        });
+    }
     Ok(outcome)
+}
+
+/// Contacts of the manifold that are as close as the closest points, which are at their root: these hit at one time.
+fn at_root(
+    sides: &Sides<'_>,
+    means: &mut Means<'_>,
+    cache: &mut PairCache,
+    look: &Look,
+) -> Result<SmallVec<[Site; 8]>, StepError> {
+    let near = look.distance.max(0.0) + ROOTS * means.params.root_tolerance;
+    manifold(sides, means, cache, look, near)?;
+    let mut sites: SmallVec<[Site; 8]> = SmallVec::new();
+    for manifold in means.manifolds.iter() {
+        let normal = look.world_from_a.transform_vector(manifold.normal);
+        sites.extend(manifold.points().iter().filter(|c| c.separation <= near).map(|contact| {
+            let point = look.world_from_a.transform_point(0.5 * (contact.point_a + contact.point_b));
+            Site { point, normal, separation: contact.separation }
+        }));
+    }
+    Ok(sites)
+}
+
+/// Manifolds of a pair up to a margin (m).
+fn manifold(
+    sides: &Sides<'_>,
+    means: &mut Means<'_>,
+    cache: &mut PairCache,
+    look: &Look,
+    margin: f64,
+) -> Result<(), StepError> {
+    let [a, b] = sides.colliders.map(Collider::shape);
+    means.manifolds.clear();
+    means
+        .narrow
+        .manifolds(a, b, &look.a_from_b, margin, cache, means.manifolds)
+        .map_err(|source| StepError::NarrowPhase { pair: sides.name, source: Box::new(source) })
 }
 
 /// Impulse at one contact, contact axes; `None` for a fast approach that is not at its root yet.
@@ -201,13 +218,8 @@ pub(super) fn all_sites(
     look: &Look,
 ) -> Result<SmallVec<[Site; 8]>, StepError> {
     let mut sites: SmallVec<[Site; 8]> = SmallVec::from_elem(look.closest(), 1);
-    let [a, b] = sides.colliders.map(Collider::shape);
     let envelope = means.params.envelope();
-    means.manifolds.clear();
-    means
-        .narrow
-        .manifolds(a, b, &look.a_from_b, envelope, cache, means.manifolds)
-        .map_err(|source| StepError::NarrowPhase { pair: sides.name, source: Box::new(source) })?;
+    manifold(sides, means, cache, look, envelope)?;
     for manifold in means.manifolds.iter() {
         let normal = look.world_from_a.transform_vector(manifold.normal);
         for contact in manifold.points() {

@@ -42,7 +42,7 @@ use super::{
     stepper::EventDriven,
 };
 use rigid_impulse::bounds::{Travel, time_to_impact};
-use sim_world::{Event, EventKind, Law, StepError, World};
+use sim_world::{Event, EventKind, StepError, World};
 
 /// Longest time between looks at a pair that is about to change, s.
 const COARSE: f64 = 1e-4;
@@ -68,24 +68,6 @@ impl ActivePair {
     }
 }
 
-/// Bound on the relative motion of any two points of a pair in any direction from `time` (s) on.
-fn any_direction(sides: &Sides<'_>, time: f64) -> Travel {
-    let of = |k: usize| {
-        let piece = sides.bodies[k].piece();
-        let (spin, radius) = (piece.max_spin(), sides.colliders[k].extent().spin_radius);
-        let turning = if spin > 0.0 { spin * radius } else { 0.0 };
-        match piece.law() {
-            Law::Scripted { limits, .. } => Travel { quadratic: 0.0, linear: limits.speed + turning },
-            _ => Travel {
-                quadratic: 0.5 * piece.acceleration(),
-                linear: piece.center_velocity(time).length() + turning,
-            },
-        }
-    };
-    let (a, b) = (of(0), of(1));
-    Travel { quadratic: a.quadratic + b.quadratic, linear: a.linear + b.linear }
-}
-
 impl EventDriven {
     /// A look at a pair with a sensor.
     pub(super) fn sense(&mut self, world: &mut World, slot: u32, time: f64) -> Result<(), StepError> {
@@ -103,7 +85,7 @@ impl EventDriven {
             _ => {
                 // Twice the depth, because the bound of impacts uses half of a gap this small.
                 let gap = -2.0 * distance;
-                time_to_impact(gap, f64::INFINITY, any_direction(&sides, time), Travel::NONE)
+                time_to_impact(gap, f64::INFINITY, sides.any_travel(time, gap), Travel::NONE)
             }
         };
         let changing = if inside { -closing } else { closing };

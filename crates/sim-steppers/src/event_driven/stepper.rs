@@ -317,9 +317,8 @@ impl EventDriven {
             let none = Outcome { states: seen.states, collisions: SmallVec::new() };
             return self.collided(world, slot, time, &seen, &none);
         }
-        let turn = pair.next_turn();
         let mut means = Means { narrow, law: parts.impact_law.as_ref(), params, manifolds };
-        let outcome = respond(world, &sides, &mut means, &mut pair.cache, &seen, closing >= slow, turn)?;
+        let outcome = respond(world, &sides, &mut means, &mut pair.cache, &seen, closing >= slow)?;
         self.collided(world, slot, time, &seen, &outcome)
     }
 

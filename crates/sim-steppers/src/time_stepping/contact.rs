@@ -27,8 +27,8 @@
 //! # Numerics
 //!
 //! First order in h. Contacts at a distance act only if the bodies would meet within the step. Islands of a few contacts and islands that hardly move are
-//! solved as well as the law can; heaps in motion to a thousandth of their speed, 3 mm/s at most, or as far as the law's budget goes: the report has
-//! the residual that was left, and counts the problems that were left unsolved.
+//! solved as well as the law can; heaps in motion to a thousandth of their speed or of what forces add to it in a step, or as far as the law's budget goes:
+//! the report has the residual that was left, and counts the problems that were left unsolved.
 //!
 //! # Failure
 //!
@@ -53,12 +53,12 @@ use sim_world::{Event, EventKind, Listing, StepError, World};
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
 pub(super) const FEW: usize = 8;
-/// Slower ones too, m/s: they come to rest.
-const SLOW: f64 = 2e-3;
-/// Share of the speed of bodies that may be left of what contacts have to answer.
+/// Slower ones too, as a share of the speed that forces give in a step: they come to rest.
+const SLOW: f64 = 0.0125;
+/// What may be left of the velocities that contacts have to answer: this share of the speed of bodies, of the speed that forces give in a step, or of a
+/// tenth of the smallest body in a step, whichever is least.
 const SHARE: f64 = 1e-3;
-/// Most that may be left, m/s.
-const MOST: f64 = 3e-3;
+const SIZE_SHARE: f64 = 0.1;
 
 impl TimeStepping {
     /// Groups the chosen sites by islands.
@@ -140,7 +140,7 @@ impl TimeStepping {
         self.trace(Stage::Solve);
         for k in 0..self.spans.len() {
             let [start, end] = self.spans[k].map(|x| x as usize);
-            self.solve_island(world, start, end)?;
+            self.solve_island(world, start, end, h)?;
         }
         self.hold(world, h, false);
         self.book_contacts(world, h);
@@ -173,14 +173,20 @@ impl TimeStepping {
         }
     }
 
-    /// Residual that is good enough for an island, m/s: a share of the speed of its bodies, which is far less than what the length of the step does to them.
-    fn accuracy(&self, start: usize, end: usize) -> f64 {
+    /// Residual that is good enough for an island, m/s: far less than what the length of the step does to its bodies.
+    fn accuracy(&self, start: usize, end: usize, h: f64) -> f64 {
         if end - start <= FEW {
             return 0.0;
         }
         let slots = self.contacts[start..end].iter().flat_map(|c| c.bodies);
-        let fastest = self.fastest(slots);
-        if fastest < SLOW { 0.0 } else { (SHARE * fastest).min(MOST) }
+        let fastest = self.fastest(slots.clone());
+        let (mut pull, mut size) = (0.0_f64, f64::INFINITY);
+        for slot in slots.filter(|slot| self.pool[*slot as usize].is_movable()) {
+            pull = pull.max(self.flyers[slot as usize].kick.linear.length());
+            size = size.min(self.detect.trails.radius(slot));
+        }
+        let pulled = if pull > 0.0 { fastest.min(pull) } else { fastest };
+        if fastest < SLOW * pull { 0.0 } else { SHARE * pulled.min(SIZE_SHARE * size / h) }
     }
 
     /// Largest speed of a point of these bodies at the start of the step, m/s; of those that impulses move.
@@ -195,9 +201,9 @@ impl TimeStepping {
     }
 
     /// Contacts `start..end` in the order of islands are one problem.
-    fn solve_island(&mut self, world: &World, start: usize, end: usize) -> Result<(), StepError> {
+    fn solve_island(&mut self, world: &World, start: usize, end: usize, h: f64) -> Result<(), StepError> {
         self.prepared.gather(&self.pool, &self.contacts[start..end]);
-        let accuracy = self.accuracy(start, end);
+        let accuracy = self.accuracy(start, end, h);
         let all = &self.delassus;
         let (first, last) = (all.starts[start] as usize, all.starts[end] as usize);
         let (blocks, velocity, friction) =
@@ -244,18 +250,18 @@ impl TimeStepping {
         for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
             body.velocity -= flyer.kick * 0.5;
         }
-        let threshold = self.params.restitution_threshold;
         for m in 0..self.order.len() {
             if self.impulses[m] == DVec3::ZERO {
                 continue;
             }
             let site = self.order[m] as usize;
             let approach = -(self.delassus.velocity[m].z - self.contacts[m].bias.z);
-            let kind = if approach > threshold + 2.0 * self.gravity_speed(site, h) {
-                CollisionKind::Ordinary
-            } else {
-                CollisionKind::Lasting
-            };
+            let kind =
+                if approach > self.rest_speed(&self.sites.all[site]) + 2.0 * self.gravity_speed(site, h) {
+                    CollisionKind::Ordinary
+                } else {
+                    CollisionKind::Lasting
+                };
             let impulse = self.contacts[m].frame * self.impulses[m];
             self.book(world, site, impulse, approach, kind);
             pool::apply(&mut self.pool, &self.contacts[m..=m], &self.impulses[m..=m]);

@@ -25,7 +25,7 @@
 //! # Numerics
 //!
 //! A repetition squares the error. Overlaps are opened by at most a fifth of the smaller body and a tenth of a radian at a time. Heaps
-//! in motion of more than 32 contacts may overlap by a hundredth of their way in a step, 0.07 mm at most; repetitions that do not halve an overlap below 0.1 mm are not gone on with.
+//! in motion of more than 32 contacts may overlap by a hundredth of their way in a step, 10⁻⁴ of the smallest radius at most; repetitions that do not halve an overlap below twice that are not gone on with.
 //!
 //! # Failure
 //!
@@ -54,13 +54,13 @@ use sim_world::{Law, Piece, StepError, World};
 
 /// Share of the overlap that is left alone to which gaps are met.
 const ACCURACY: f64 = 0.4;
-/// Share of the way of bodies in a step that they may overlap while they move, and the most, m.
+/// Share of the way of bodies in a step that they may overlap while they move, and the most, share of the smallest radius.
 const PATH_SHARE: f64 = 1e-2;
-const MOST: f64 = 7e-5;
+const MOST: f64 = 1e-4;
 /// Contacts are followed, not found anew, where a correction moved bodies by less than this much of the overlap left alone.
 const FOLLOWED: f64 = 2.0;
-/// Overlap that is opened as far as may be within one step, m.
-const DEEP: f64 = 1e-4;
+/// Overlap that is opened as far as may be within one step, share of the smallest radius.
+const DEEP: f64 = 2e-4;
 /// Most contacts of an island that is put right to the overlap left alone, however fast it moves.
 const LARGE: usize = 32;
 /// Contacts from which on there are half as many repetitions: each costs more, and large heaps come apart over several steps anyway.
@@ -85,7 +85,7 @@ impl TimeStepping {
         for _ in 0..most {
             let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
             // Heaps come apart over several steps, except where something has sunk in deep.
-            let stays = deepest < 0.5 * before && deepest > -DEEP;
+            let stays = deepest < 0.5 * before && deepest > -DEEP * self.radius;
             if deepest >= -self.params.slop || stays {
                 break;
             }
@@ -120,7 +120,7 @@ impl TimeStepping {
             let (mut allowed, mut accuracy) = (self.params.slop, 1e-3 * self.params.slop);
             if members.len() > LARGE {
                 let way = self.params.step() * self.fastest(members.iter().flat_map(|m| site_of(m).bodies));
-                allowed = allowed.max((PATH_SHARE * way).min(MOST));
+                allowed = allowed.max((PATH_SHARE * way).min(MOST * self.radius));
                 accuracy = ACCURACY * allowed;
             }
             if deepest >= -allowed {

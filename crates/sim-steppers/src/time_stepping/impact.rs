@@ -17,7 +17,11 @@
 //! ```text
 //! step cut at the first t with g + u t + ½ a t² = 0, for contacts that bounce
 //! while a touching contact that bounces approaches: impact of all touching contacts that approach
+//! rest speed = max(min(g h/8, √(g r/50)), r/(10⁴ h)): slower approaches do not bounce
+//! after the last cut: contacts that would be hit in what is left of the step are answered as if they touched
 //! ```
+//!
+//! r is the radius of the smaller body. An impact before its time keeps all energy: neither heights nor speeds change by it.
 //!
 //! # Cost
 //!
@@ -54,6 +58,20 @@ impl TimeStepping {
         site.frame.z_axis.dot(at(site.bodies[0]) - at(site.bodies[1]))
     }
 
+    /// Speed of approach below which a contact does not bounce, m/s.
+    pub(super) fn rest_speed(&self, site: &Site) -> f64 {
+        let h = self.params.step();
+        let pull = site
+            .bodies
+            .map(|k| self.flyers[k as usize].acceleration.length())
+            .into_iter()
+            .fold(0.0, f64::max);
+        let radius =
+            site.bodies.map(|k| self.detect.trails.radius(k)).into_iter().fold(f64::INFINITY, f64::min);
+        let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
+        self.params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
+    }
+
     /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
     pub(super) fn time_of_bounce(&self, site: &Site, h: f64) -> Option<f64> {
         if site.restitution <= 0.0 {
@@ -61,7 +79,7 @@ impl TimeStepping {
         }
         let (g, u) = (site.gap.max(0.0), self.normal_velocity(site));
         // One that touches has bounced already if it leaves, and rests if it does not.
-        if site.gap <= self.params.touch && u <= self.params.restitution_threshold {
+        if site.gap <= self.params.touch && u <= self.rest_speed(site) {
             return None;
         }
         let n = site.frame.z_axis;
@@ -75,21 +93,23 @@ impl TimeStepping {
         let root = discriminant.sqrt();
         let t = if u <= 0.0 { 2.0 * g / (root - u) } else { -(u + root) / a };
         let speed = -(u + a * t);
-        (t > 0.0 && t <= h && speed > self.params.restitution_threshold).then_some(t)
+        (t > 0.0 && t <= h && speed > self.rest_speed(site)).then_some(t)
     }
 
-    /// Answers all impacts at the world's time.
-    pub(super) fn impacts(&mut self, world: &mut World) -> Result<(), StepError> {
+    /// Answers all impacts at the world's time, and those within `early` seconds, which have no other chance.
+    pub(super) fn impacts(&mut self, world: &mut World, early: f64) -> Result<(), StepError> {
         if !self.sites.bouncy {
             return Ok(());
         }
         for _ in 0..MAX_ROUNDS {
-            let threshold = self.params.restitution_threshold;
             let mut active = std::mem::take(&mut self.chosen);
+            let hit = |site: &Site| {
+                let touches =
+                    site.gap <= self.params.touch && self.normal_velocity(site) < -self.rest_speed(site);
+                touches || (early > 0.0 && self.time_of_bounce(site, early).is_some())
+            };
             active.clear();
-            active.extend(self.sites.all.iter().enumerate().filter_map(|(k, site)| {
-                (site.gap <= self.params.touch && self.normal_velocity(site) < -threshold).then_some(k as u32)
-            }));
+            active.extend((0..).zip(&self.sites.all).filter(|(_, site)| hit(site)).map(|(k, _)| k));
             let bounces = active.iter().any(|&k| self.sites.all[k as usize].restitution > 0.0);
             self.chosen = active;
             if !bounces {
@@ -117,11 +137,10 @@ impl TimeStepping {
         self.impulses.clear();
         self.impulses.resize(members.len(), DVec3::ZERO);
         let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
-        let threshold = self.params.restitution_threshold;
         let report: ImpactReport = impact(
             &mut self.delassus,
             &restitution,
-            threshold,
+            0.0,
             solver,
             &mut self.impact_workspace,
             &mut self.impulses,

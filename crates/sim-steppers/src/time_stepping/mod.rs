@@ -16,6 +16,7 @@
 //! | `contact` | the contact problem of a step |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `sleep` | islands that lie still |
+//! | `normals` | normals that know their neighbours |
 //! | `notice` | contact events, forces, sensors |
 //! | `saved` | tables as bytes |
 //! | `stepper` | the loop |
@@ -26,6 +27,7 @@ mod detect;
 mod flight;
 mod forces;
 mod impact;
+mod normals;
 mod notice;
 mod params;
 mod patches;

@@ -17,6 +17,9 @@ pub enum Stabilization {
 }
 
 /// Parameters of [`TimeStepping`](super::TimeStepping).
+///
+/// Lengths are shares of the radius of the smallest free body of the world (the distance of its farthest point from its centre of mass), so that the same
+/// parameters do for grains of sand and for houses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct TimeSteppingParams {
@@ -24,20 +27,21 @@ pub struct TimeSteppingParams {
     pub dt: f64,
     /// Steps of time within one `dt`, at least 1. Default 1.
     pub substeps: u32,
-    /// Most cuts of one step at bounces. Default 8; a bounce beyond them is answered without restitution.
+    /// Most cuts of one step at bounces. Default 16; bounces beyond them are answered at the time of the last cut, early by less than a step.
     pub max_cuts: u32,
-    /// Distance up to which two bodies count as touching, m. Default 1e-6.
+    /// Distance up to which two bodies count as touching, share of the smallest radius. Default 1e-6.
     pub touch: f64,
-    /// Contacts are looked for this much beyond what bodies can travel in a step, m. Default 1e-3, for soft contacts 5e-3.
+    /// Contacts are looked for this much beyond what bodies can travel in a step, share of the smallest radius. Default 1e-3, for soft contacts 5e-3.
     pub margin: f64,
-    /// Contacts found are kept, and their points followed, until their two bodies have moved by this much, m, and by 1e-6 at most where a surface is curved.
-    /// 0 finds the contacts of all that moves anew. Default 1e-5, for soft contacts 2e-3.
+    /// Contacts found are kept, and their points followed, until their two bodies have moved by this much, share of the smallest radius, and by a tenth of it
+    /// where a surface is curved. 0 finds the contacts of all that moves anew. Default 1e-5, for soft contacts 2e-3.
     pub recycle: f64,
-    /// Slower approaches do not bounce, m/s. Default 0.01.
-    pub restitution_threshold: f64,
+    /// Approaches below the rest speed do not bounce. It is this factor times g h/8, or √(g r/50) if that is less: a bounce that is over within a quarter of a step,
+    /// or rises by less than a hundredth of the radius r of the smaller body; and at least r/10⁴ per step, also where nothing pulls. Default 1; 0 lets everything bounce.
+    pub rest_speed: f64,
     /// What is done about overlaps. Default a post-step, eight times at most, half as often where there are more than a thousand contacts.
     pub stabilization: Stabilization,
-    /// Overlap that is left alone, m. Default 1e-7.
+    /// Overlap that is left alone, share of the smallest radius. Default 1e-7.
     pub slop: f64,
     /// Start from the impulses of the last step. Default true.
     pub warm_start: bool,
@@ -50,11 +54,11 @@ impl Default for TimeSteppingParams {
         Self {
             dt: 1.0 / 60.0,
             substeps: 1,
-            max_cuts: 8,
+            max_cuts: 16,
             touch: 1e-6,
             margin: 1e-3,
             recycle: 1e-5,
-            restitution_threshold: 0.01,
+            rest_speed: 1.0,
             stabilization: Stabilization::PostStep(8),
             slop: 1e-7,
             warm_start: true,
@@ -68,6 +72,20 @@ impl TimeSteppingParams {
     #[must_use]
     pub fn soft() -> Self {
         Self { margin: 5e-3, recycle: 2e-3, ..Self::default() }
+    }
+
+    /// The same with lengths in metres, for a world whose smallest free body has this radius (m), up to so far from its origin (m): never below
+    /// what rounding leaves of positions there.
+    pub(super) fn in_metres(self, radius: f64, farthest: f64) -> Self {
+        let least = 256.0 * f64::EPSILON * farthest;
+        let metres = |share: f64| if share > 0.0 { (share * radius).max(least) } else { 0.0 };
+        Self {
+            touch: (self.touch * radius).max(10.0 * least),
+            margin: (self.margin * radius).max(100.0 * least),
+            recycle: metres(self.recycle),
+            slop: metres(self.slop),
+            ..self
+        }
     }
 
     /// Length of a step, s.
@@ -89,7 +107,7 @@ impl TimeSteppingParams {
             }
         }
         for (what, value) in [
-            ("restitution threshold", self.restitution_threshold),
+            ("factor of the rest speed", self.rest_speed),
             ("slop", self.slop),
             ("recycling distance", self.recycle),
         ] {

@@ -3,7 +3,7 @@
 //! A manifold that was not found anew stays as the solver left it, impulses included. One that was found anew takes over the impulses of the points it
 //! has in common with the one before: those of the same features, else those at the same place.
 
-use super::watched::Watched;
+use super::{normals::Bend, watched::Watched};
 use constraint_dynamics::soft::{NormalOf, SoftManifold};
 use sim_math::glam::DVec3;
 use sim_traits::{FeatureId, Manifold, Shape};
@@ -126,8 +126,13 @@ impl Patches {
         let b_from_a = from_b * pair.rest.found.a_from_b.inverse();
         let radii = [a, b].map(|c| rounding(c.shape()));
         let old = span(pair, self.manifolds.len());
-        for manifold in &pair.rest.found.manifolds {
-            let (normal, of) = normal_of(world, pair, manifold, [a, b]);
+        for (k, manifold) in pair.rest.found.manifolds.iter().enumerate() {
+            let along = match pair.rest.bend(k) {
+                Bend::Keep => manifold.normal,
+                Bend::Along(m) => m,
+                Bend::Drop => continue,
+            };
+            let (normal, of) = normal_of(world, pair, along, [a, b]);
             let [friction, restitution] = [surface.friction, surface.restitution];
             let mut made = SoftManifold::new(pair.bodies, normal, of, friction, restitution).rounded(radii);
             let mut origin = Origin { pieces: manifold.pieces, ..Origin::default() };
@@ -143,6 +148,7 @@ impl Patches {
                 origin.features[k] = point.features;
                 let impulse = known.map_or(0.0, |(m, o)| inherited(m, o, point.features, on_a, radius));
                 made.push(on_a, on_b, impulse);
+                made.set_gap(k, point.separation);
             }
             self.fresh.0.push(made);
             self.fresh.1.push(origin);
@@ -158,7 +164,7 @@ impl Watched {
 }
 
 /// Radius of the ball that is rolled around a core, m.
-fn rounding(shape: &Shape) -> f64 {
+pub(super) fn rounding(shape: &Shape) -> f64 {
     match shape {
         Shape::Sphere(s) => s.radius(),
         Shape::Capsule(c) => c.radius(),
@@ -167,13 +173,13 @@ fn rounding(shape: &Shape) -> f64 {
 }
 
 /// The normal of a manifold in the frame that it turns with: that of a side that is not rounded.
-fn normal_of(world: &World, pair: &Watched, manifold: &Manifold, sides: [&Collider; 2]) -> (DVec3, NormalOf) {
+fn normal_of(world: &World, pair: &Watched, normal: DVec3, sides: [&Collider; 2]) -> (DVec3, NormalOf) {
     let [a, b] = sides;
-    let in_a = a.extent().body_from_shape.transform_vector(manifold.normal);
+    let in_a = a.extent().body_from_shape.transform_vector(normal);
     if rounding(a.shape()) == 0.0 {
         (in_a, NormalOf::A)
     } else if rounding(b.shape()) == 0.0 {
-        let in_b = pair.rest.found.a_from_b.inverse_transform_vector(manifold.normal);
+        let in_b = pair.rest.found.a_from_b.inverse_transform_vector(normal);
         (b.extent().body_from_shape.transform_vector(in_b), NormalOf::B)
     } else {
         let pose = world.body_in_slot(pair.bodies[0]).map(|(_, body)| *body.state().pose());

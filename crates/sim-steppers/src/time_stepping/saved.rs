@@ -40,7 +40,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 
@@ -63,6 +63,7 @@ mod tables {
         params: u64,
         advances: u64,
         last_step: f64,
+        scale: [f64; 2],
         pairs: Vec<PairData>,
         trails: Vec<Option<Trail>>,
         placed: Vec<Option<Placed>>,
@@ -86,7 +87,7 @@ mod tables {
                 ContactMethod::Law(law) => law.kind().to_owned(),
                 ContactMethod::Soft(params) => format!("{params:?}"),
             };
-            FixedState.hash_one(format!("{:?} {method}", self.params))
+            FixedState.hash_one(format!("{:?} {method}", self.given))
         }
 
         pub(in super::super) fn save_tables(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
@@ -112,6 +113,7 @@ mod tables {
                 params: self.params_digest(),
                 advances: self.advances,
                 last_step: self.last_step,
+                scale: [self.radius, self.farthest],
                 pairs: pairs.collect(),
                 trails: self.detect.trails.all.clone(),
                 placed: self.detect.placed.clone(),
@@ -144,6 +146,10 @@ mod tables {
                 return Err(SnapshotError::Mismatch { what: "set of parameters" });
             }
             let damaged = |what| SnapshotError::Damaged { what };
+            if tables.scale.iter().any(|x| !x.is_finite() || *x < 0.0) {
+                return Err(damaged("the sizes of bodies"));
+            }
+            self.set_scale(tables.scale[0], tables.scale[1]);
             self.detect.clear(&mut self.parts).map_err(|_| damaged("boxes of before"))?;
             let (slots, bodies) = (world.collider_slots(), world.body_slots());
             for data in tables.pairs {
@@ -193,7 +199,7 @@ mod tables {
                     soft.patches.put_back(manifold, origin);
                 }
             } else {
-                let sites = self.sites.read(world, &mut self.detect.watched);
+                let sites = self.read_sites(world);
                 sites.map_err(|_| damaged("a contact"))?;
                 if tables.borne.len() == self.sites.all.len() {
                     self.sites.borne = tables.borne;

@@ -1,13 +1,13 @@
 //! Contact points in world coordinates, for contact laws that solve rows.
 
-use super::watched::Watched;
+use super::{normals::Bend, patches::rounding, watched::Watched};
 use constraint_dynamics::ContactKey;
 use sim_math::{
     Pose,
     glam::{DMat3, DVec3},
     rotation::frame_from_normal,
 };
-use sim_traits::{ContactPoint, Manifold};
+use sim_traits::ContactPoint;
 use sim_world::{StepError, World};
 
 /// One contact point.
@@ -76,15 +76,27 @@ impl Sites {
             while keys.get(rest).is_some_and(|k| k.pair < this) {
                 rest += 1;
             }
-            for manifold in &pair.rest.found.manifolds {
-                let normal = world_from_a.transform_vector(manifold.normal);
+            let radii = [a, b].map(|c| rounding(c.shape()));
+            for (k, manifold) in pair.rest.found.manifolds.iter().enumerate() {
+                let bend = pair.rest.bend(k);
+                let along = if let Bend::Along(m) = bend { m } else { manifold.normal };
+                let normal = world_from_a.transform_vector(along);
                 let frame = frame_from_normal(normal.normalize_or_zero()).or_else(|source| {
                     pair.name(world)
                         .map_or(Ok(DMat3::IDENTITY), |pair| Err(StepError::Contact { pair, source }))
                 })?;
                 for point in manifold.points() {
-                    let (middle, gap) = present(manifold, point, moved.as_ref());
-                    pair.distance = pair.distance.min(gap);
+                    let [on_a, on_b] = present(point, moved.as_ref());
+                    pair.distance = pair.distance.min(manifold.normal.dot(on_a - on_b));
+                    if bend == Bend::Drop {
+                        continue;
+                    }
+                    // Round ones touch elsewhere in another direction.
+                    let turned = manifold.normal - along;
+                    let (on_a, on_b) = (on_a + radii[0] * turned, on_b - radii[1] * turned);
+                    let exact = moved.is_none() && bend == Bend::Keep;
+                    let gap = if exact { point.separation } else { along.dot(on_a - on_b) };
+                    let middle = 0.5 * (on_a + on_b);
                     self.bouncy |= surface.restitution > 0.0;
                     let mut key = ContactKey {
                         pair: [pair.key.a.0, pair.key.b.0],
@@ -96,8 +108,16 @@ impl Sites {
                         .iter()
                         .filter(|k| k.pieces == key.pieces && k.features == key.features)
                         .count() as u32;
-                    let same = |k: &usize| keys.get(*k).is_some_and(|k| k.pair == this) && !pair.fresh;
-                    let before = Some(rest + self.keys.len() - first).filter(same);
+                    // Most often at the same place of the list; seams come and go.
+                    let likely = rest + self.keys.len() - first;
+                    let before = if pair.fresh {
+                        None
+                    } else if keys.get(likely) == Some(&key) {
+                        Some(likely)
+                    } else {
+                        let of_pair = keys[rest..].iter().take_while(|k| k.pair == this);
+                        of_pair.zip(rest..).find(|(k, _)| **k == key).map(|(_, at)| at)
+                    };
                     self.borne.push(before.and_then(|k| borne.get(k).copied().flatten()));
                     self.keys.push(key);
                     self.all.push(Site {
@@ -117,13 +137,7 @@ impl Sites {
     }
 }
 
-/// Middle of the two points in A's frame, and their gap, m.
-fn present(manifold: &Manifold, point: &ContactPoint, moved: Option<&Pose>) -> (DVec3, f64) {
-    match moved {
-        None => (0.5 * (point.point_a + point.point_b), point.separation),
-        Some(moved) => {
-            let on_b = moved.transform_point(point.point_b);
-            (0.5 * (point.point_a + on_b), manifold.normal.dot(point.point_a - on_b))
-        }
-    }
+/// The two points in A's frame now.
+fn present(point: &ContactPoint, moved: Option<&Pose>) -> [DVec3; 2] {
+    [point.point_a, moved.map_or(point.point_b, |moved| moved.transform_point(point.point_b))]
 }

@@ -261,7 +261,8 @@ fn closes(world: &World, pair: &Watched, h: f64) -> bool {
             let at = world_from_a.transform_point(0.5 * (point.point_a + on_b));
             let gap = manifold.normal.dot(point.point_a - on_b);
             let u = bodies[0].state().velocity_at(at) - bodies[1].state().velocity_at(at) + kick;
-            gap + h * n.dot(u) < 0.0
+            // A little more than a step: who arrives just at its end would be stopped by a sleeper.
+            gap + 1.01 * h * n.dot(u) < 0.0
         })
     };
     driven || pair.rest.found.manifolds.iter().any(nears)

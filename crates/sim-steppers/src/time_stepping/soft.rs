@@ -126,7 +126,7 @@ impl TimeStepping {
     /// Enters what the contacts did in the account, the list of events and the contacts of their pairs.
     fn book_patches(&mut self, world: &mut World, h: f64) {
         let Some(soft) = &self.soft else { return };
-        let fast = self.params.restitution_threshold;
+        let fast = 0.125 * h * world.gravity().length();
         let (mut work, mut deepest) = (ContactWork::default(), 0.0_f64);
         let time = world.time();
         for pair in &mut self.detect.watched {

@@ -34,8 +34,8 @@
 //! `stages_come_in_order`, and `tests/time_*.rs`
 
 use super::{
-    detect::Detect, flight::Flyer, params::TimeSteppingParams, rest::Resting, sites::Sites, sleep::Sleep,
-    soft::SoftContacts, watched::Horizon,
+    detect::Detect, flight::Flyer, normals::Normals, params::TimeSteppingParams, rest::Resting, sites::Sites,
+    sleep::Sleep, soft::SoftContacts, watched::Horizon,
 };
 use crate::errors;
 use constraint_dynamics::{
@@ -116,10 +116,19 @@ pub enum Stage {
 #[derive(Debug)]
 pub struct TimeStepping {
     pub(super) parts: TimeParts,
+    /// As given: lengths are shares of `radius`.
+    pub(super) given: TimeSteppingParams,
+    /// The same with lengths in metres.
     pub(super) params: TimeSteppingParams,
+    /// Radius of the smallest free body, m.
+    pub(super) radius: f64,
+    /// How far from the origin bodies were when it was found, m.
+    pub(super) farthest: f64,
     pub(super) detect: Detect,
     /// Contacts as rows, for a contact law.
     pub(super) sites: Sites,
+    /// What neighbours make of contacts.
+    pub(super) neighbours: Normals,
     /// Contacts as manifolds, for the soft solver.
     pub(super) soft: Option<SoftContacts>,
     pub(super) warm: WarmStart,
@@ -174,9 +183,13 @@ impl TimeStepping {
         };
         Self {
             parts,
+            given: params,
             params,
+            radius: 1.0,
+            farthest: 0.0,
             detect: Detect::default(),
             sites: Sites::default(),
+            neighbours: Normals::default(),
             soft,
             warm: WarmStart::default(),
             resting: Resting::default(),
@@ -209,10 +222,11 @@ impl TimeStepping {
         }
     }
 
-    /// The parameters.
+    /// The parameters, as given.
     #[must_use]
+    #[allow(clippy::misnamed_getters, reason = "the field of that name has lengths in metres")]
     pub fn params(&self) -> &TimeSteppingParams {
-        &self.params
+        &self.given
     }
 
     /// Begins to record the stages of steps; [`TimeStepping::take_trace`] gives them.
@@ -239,7 +253,8 @@ impl TimeStepping {
             return Ok(());
         }
         self.seen = None;
-        self.params.validate()?;
+        self.given.validate()?;
+        self.find_scale(world);
         self.detect.doubt();
         if known {
             for k in 0..world.changes().len() {
@@ -268,6 +283,26 @@ impl TimeStepping {
         Ok(())
     }
 
+    /// Lengths in metres, from the sizes of the bodies that the world has now.
+    pub(super) fn find_scale(&mut self, world: &World) {
+        let (mut smallest, mut farthest) = (f64::INFINITY, 0.0_f64);
+        for (_, body) in world.bodies().filter(|(_, body)| body.is_free()) {
+            let extents =
+                body.colliders().iter().filter_map(|c| world.collider(*c).ok()).map(|c| c.extent().radius);
+            let radius = extents.fold(0.0, f64::max);
+            if radius > 0.0 && radius.is_finite() {
+                smallest = smallest.min(radius);
+                farthest = farthest.max(body.position().length() + radius);
+            }
+        }
+        self.set_scale(if smallest.is_finite() { smallest } else { 1.0 }, farthest);
+    }
+
+    pub(super) fn set_scale(&mut self, radius: f64, farthest: f64) {
+        (self.radius, self.farthest) = (radius, farthest);
+        self.params = self.given.in_metres(radius, farthest);
+    }
+
     /// Finds the contacts within reach of the next step.
     pub(super) fn find_contacts(&mut self, world: &World) -> Result<(), StepError> {
         self.follow_contacts(world, 0.0)
@@ -282,12 +317,22 @@ impl TimeStepping {
             Some(soft) => {
                 self.detect.released.drain(..).for_each(|span| soft.patches.release(span));
                 let Detect { watched, due, .. } = &mut self.detect;
+                if seen.renewed {
+                    self.neighbours.judge(world, watched, Some(due), [self.params.step(), self.params.slop]);
+                }
                 soft.patches.read(world, watched, due, 10.0 * self.params.margin);
                 Ok(())
             }
             None if !seen.moved && !seen.renewed => Ok(()),
-            None => self.sites.read(world, &mut self.detect.watched),
+            None => self.read_sites(world),
         }
+    }
+
+    /// Contacts as rows, with normals that know their neighbours.
+    pub(super) fn read_sites(&mut self, world: &World) -> Result<(), StepError> {
+        let watched = &mut self.detect.watched;
+        self.neighbours.judge(world, watched, None, [self.params.step(), self.params.slop]);
+        self.sites.read(world, watched)
     }
 
     fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
@@ -321,11 +366,11 @@ impl TimeStepping {
         self.trace(Stage::Read);
         self.read_bodies(world);
         self.trace(Stage::Impacts);
-        self.impacts(world)?;
-        self.trace(Stage::Cut);
         let whole = end - time;
         let mut h = whole;
         let may_cut = *cuts < self.params.max_cuts;
+        self.impacts(world, if may_cut { 0.0 } else { whole })?;
+        self.trace(Stage::Cut);
         self.bouncing.clear();
         for site in &self.sites.all {
             // Bounces of the next step too: what flies there is left alone.

@@ -18,6 +18,7 @@
 //! ```text
 //! path += |Δx| + 2 r |Im(q q₀⁻¹)|,    reach = h (|v| + r |ω| + h |a|)
 //! closing = h |v_a − v_b| + stray_a + stray_b,    stray = h (spin |ω| + h |a|)
+//! a has no end:  closing = h |v_a + ω_a × (x_b − x_a) − v_b| + h |ω_a| r_b + stray_b + h² |a_a|
 //! ```
 //!
 //! # Cost
@@ -26,7 +27,8 @@
 //!
 //! # Numerics
 //!
-//! A body that keeps its pose to the bit adds nothing. The path of a half-space that turns is infinite, and so is what it spoils.
+//! A body that keeps its pose to the bit adds nothing. What has no end, as a half-space, may turn: its path counts the way of its centre only, and
+//! [`Trails::sweeps`] tells that its pairs are to be looked at, by where the other body is.
 //!
 //! # Failure
 //!
@@ -34,7 +36,7 @@
 //!
 //! # Tested by
 //!
-//! `recycled_contacts_are_those_found_anew` in `tests/time_soft.rs`
+//! `recycled_contacts_are_those_found_anew` in `tests/time_soft.rs`, `tests/time_turning.rs`
 
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::BodyId;
@@ -66,8 +68,12 @@ pub(super) struct Trails {
 struct Stride {
     /// h v, m.
     linear: DVec3,
-    /// What turning and forces add at most for a point of its surface, m.
+    /// What turning and forces add at most for a point of its surface, m; of what has no end, forces alone.
     stray: f64,
+    /// h ω, rad, of what has no end.
+    sweep: DVec3,
+    /// It has no end, and turns or has turned since the step before.
+    sweeps: bool,
 }
 
 /// Radius times turn, where a half-space that does not turn has an infinite radius.
@@ -93,14 +99,19 @@ impl Trails {
                 continue;
             };
             let pose = *body.state().pose();
+            let mut swept = false;
             let trail = match known.as_mut().filter(|t| t.id == id) {
                 Some(trail) => {
                     if trail.pose != pose {
                         any = true;
                         let turn = pose.rotation * trail.pose.rotation.conjugate();
                         let turned = 2.0 * DVec3::new(turn.x, turn.y, turn.z).length();
-                        trail.path += (pose.translation - trail.pose.translation).length()
-                            + swing(trail.radius, turned);
+                        trail.path += (pose.translation - trail.pose.translation).length();
+                        if trail.radius < f64::INFINITY {
+                            trail.path += swing(trail.radius, turned);
+                        } else {
+                            swept = turned > 0.0;
+                        }
                         trail.pose = pose;
                     }
                     trail
@@ -115,7 +126,7 @@ impl Trails {
                     known.insert(Trail { id, pose, path: 0.0, reach: 0.0, radius, spin })
                 }
             };
-            self.steps[slot as usize] = trail.stride(world, body, h);
+            self.steps[slot as usize] = trail.stride(world, body, h, swept);
         }
         self.gauges.clear();
         self.gauges
@@ -133,7 +144,32 @@ impl Trails {
     #[inline]
     pub(super) fn closing(&self, bodies: [u32; 2]) -> f64 {
         let [a, b] = bodies.map(|slot| self.steps.get(slot as usize).copied().unwrap_or_default());
+        if a.sweeps || b.sweeps {
+            return self.closing_swept(bodies, [a, b]);
+        }
         (a.linear - b.linear).length() + a.stray + b.stray
+    }
+
+    /// The same where one of them has no end and turns: only what is near the other one counts.
+    fn closing_swept(&self, bodies: [u32; 2], [a, b]: [Stride; 2]) -> f64 {
+        let [Some(trail_a), Some(trail_b)] = bodies.map(|slot| self.get(slot)) else { return f64::INFINITY };
+        let apart = trail_b.pose.translation - trail_a.pose.translation;
+        let mut linear = a.linear - b.linear;
+        let mut stray = a.stray + b.stray;
+        for (stride, other) in [(a, trail_b), (b, trail_a)] {
+            if stride.sweeps {
+                // The same sign for both: B's surface at A moves by ω_b × (x_a − x_b), and is taken off.
+                linear += stride.sweep.cross(apart);
+                stray += swing(other.radius, stride.sweep.length());
+            }
+        }
+        linear.length() + stray
+    }
+
+    /// True if one of two bodies has no end and turns: paths do not tell how far its surface has come.
+    #[inline]
+    pub(super) fn sweeps(&self, bodies: [u32; 2]) -> bool {
+        bodies.iter().any(|slot| self.steps.get(*slot as usize).is_some_and(|s| s.sweeps))
     }
 
     fn get(&self, slot: u32) -> Option<&Trail> {
@@ -158,8 +194,8 @@ impl Trails {
 
 impl Trail {
     /// How the body moves in the next step, which also gives its reach.
-    fn stride(&mut self, world: &World, body: &Body, h: f64) -> Stride {
-        if body.is_fixed() {
+    fn stride(&mut self, world: &World, body: &Body, h: f64, swept: bool) -> Stride {
+        if body.is_fixed() && !swept {
             self.reach = 0.0;
             return Stride::default();
         }
@@ -168,6 +204,13 @@ impl Trail {
         let [pull, acceleration] =
             if body.is_free() { [pulled; 2] } else { [0.0, body.piece().unsteady_acceleration()] };
         self.reach = h * (velocity.linear.length() + swing(self.radius, turning) + h * acceleration);
-        Stride { linear: velocity.linear * h, stray: h * (swing(self.spin, turning) + h * pull) }
+        if self.radius == f64::INFINITY && (turning > 0.0 || swept) {
+            // Always looked at.
+            self.reach = f64::INFINITY;
+            let (linear, sweep) = (velocity.linear * h, velocity.angular * h);
+            return Stride { linear, stray: h * h * pull, sweep, sweeps: true };
+        }
+        let stray = h * (swing(self.spin, turning) + h * pull);
+        Stride { linear: velocity.linear * h, stray, ..Stride::default() }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     detect::Placed,
+    normals::Bend,
     notice::NONE,
     params::TimeSteppingParams,
     trails::{Trails, swing},
@@ -72,6 +73,8 @@ const UNSEEN: Gauge = Gauge { path: f64::INFINITY, far: f64::NEG_INFINITY };
 pub(super) struct Found {
     /// In the frame of A's shape.
     pub(super) manifolds: Vec<Manifold>,
+    /// What neighbours make of each; empty if nothing.
+    pub(super) bends: Vec<Bend>,
     /// Pose of B's shape in A's at the look.
     pub(super) a_from_b: Pose,
     /// Sum of the paths of both bodies at the look, m; more if they have moved along with each other since.
@@ -88,6 +91,7 @@ impl Default for Found {
     fn default() -> Self {
         Self {
             manifolds: Vec::new(),
+            bends: Vec::new(),
             a_from_b: Pose::IDENTITY,
             mark: f64::NAN,
             reach: 0.0,
@@ -97,9 +101,9 @@ impl Default for Found {
     }
 }
 
-/// Contacts of other surfaces are looked for again after this much, m: a point that rolls along with its body is soon not the nearest one, and pushes
+/// Contacts of other surfaces are looked for again after this share of that: a point that rolls along with its body is soon not the nearest one, and pushes
 /// beside the centre.
-const OTHERWISE: f64 = 1e-6;
+const OTHERWISE: f64 = 0.1;
 
 /// Until when contacts hold, and what of.
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +124,7 @@ pub(super) struct Horizon {
 impl Horizon {
     /// For a step of `h` seconds. The manifolds of the soft solver follow what rolls, and rows do not.
     pub(super) fn new(params: &TimeSteppingParams, h: f64, is_soft: bool) -> Self {
-        let round = if is_soft { 0.25 * params.recycle } else { params.recycle.min(OTHERWISE) };
+        let round = if is_soft { 0.25 * params.recycle } else { OTHERWISE * params.recycle };
         Self { h, margin: params.margin, flat: params.recycle, round, rolls: is_soft, lenient: 0.0 }
     }
 
@@ -163,16 +167,23 @@ fn shifted(before: &Pose, now: &Pose, colliders: [&Collider; 2], rolls: bool) ->
 }
 
 impl Known {
+    /// What neighbours make of a manifold.
+    pub(super) fn bend(&self, manifold: usize) -> Bend {
+        self.found.bends.get(manifold).copied().unwrap_or_default()
+    }
+
     fn new(names: [ColliderId; 2]) -> Self {
         Self { names, cache: PairCache::default(), found: Found::default(), failure: None }
     }
 
     /// Forgets everything but the memory it has.
     fn renew(&mut self, names: [ColliderId; 2]) {
-        let mut manifolds = std::mem::take(&mut self.found.manifolds);
+        let (mut manifolds, mut bends) =
+            (std::mem::take(&mut self.found.manifolds), std::mem::take(&mut self.found.bends));
         manifolds.clear();
+        bends.clear();
         *self = Self::new(names);
-        self.found.manifolds = manifolds;
+        (self.found.manifolds, self.found.bends) = (manifolds, bends);
     }
 }
 
@@ -295,7 +306,7 @@ impl Watched {
         horizon: &Horizon,
     ) {
         let ([path, _], needed) = (self.paths(trails), horizon.margin + trails.closing(self.bodies));
-        self.look_again(world, narrow, [path, needed], horizon);
+        self.look_again(world, narrow, [path, needed], horizon, trails.sweeps(self.bodies));
         self.set_gauge(horizon.margin);
     }
 
@@ -313,6 +324,7 @@ impl Watched {
         narrow: &dyn NarrowPhase,
         [path, needed]: [f64; 2],
         horizon: &Horizon,
+        sweeps: bool,
     ) {
         let Some((colliders, bodies)) = self.sides(world) else {
             self.rest.found = Found::default();
@@ -325,7 +337,7 @@ impl Watched {
             let held = found.manifolds.is_empty() || moved <= found.keep;
             held && !is_sensor && needed + moved <= found.reach
         };
-        if holds(path - found.mark) {
+        if !sweeps && holds(path - found.mark) {
             return;
         }
         let [a, b] = colliders.map(Collider::shape);
@@ -340,6 +352,7 @@ impl Watched {
         rest.failure = None;
         let was_apart = found.manifolds.is_empty() && found.mark.is_finite();
         found.manifolds.clear();
+        found.bends.clear();
         (found.a_from_b, found.mark, self.fresh) = (a_from_b, path, true);
         self.distance = f64::INFINITY;
         if is_sensor {

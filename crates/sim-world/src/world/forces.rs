@@ -91,7 +91,7 @@ impl World {
     ) -> Result<(), WorldError> {
         let ids = self.with_clusters(touched);
         self.with_cut(&ids, |world| {
-            change(&mut world.forces);
+            world.aside(|world| change(&mut world.forces));
             if regroup {
                 world.clusters = cluster::find(&mut world.bodies, &world.forces);
             }

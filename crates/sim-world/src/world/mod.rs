@@ -118,9 +118,12 @@ impl WorldBuilder {
     /// The empty world at time 0.
     ///
     /// # Errors
-    /// Gravity is not finite.
+    /// Gravity is not finite, or a material has a number that cannot be.
     pub fn build(self) -> Result<World, WorldError> {
         let mut world = World::new(self.gravity)?;
+        for (material, known) in self.materials.iter() {
+            known.checked().map_err(|source| WorldError::Material { material, source })?;
+        }
         world.materials = self.materials;
         world.listing = self.listing;
         Ok(world)
@@ -286,7 +289,7 @@ impl World {
         let user_from_body = body.now.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
-        self.restart(id, state)?;
+        self.aside(|world| world.restart(id, state))?;
         self.note(Change::Moved(id));
         Ok(())
     }

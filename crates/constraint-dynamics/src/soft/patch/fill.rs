@@ -1,6 +1,6 @@
 //! How patches are read from manifolds, and what stays the same during a step.
 
-use super::{Filled, Patch, Row, Twist, gather, orthogonal, total};
+use super::{COUPLING, Filled, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
 use crate::soft::{
     SoftManifold,
     colour::{Edge, STILL},
@@ -35,6 +35,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             inv_inertia: [Sym([zero; 6]); 2],
             rows: [row; ROWS],
             k: [zero; 6],
+            inverse: [[zero; ROWS]; ROWS],
             c: [none; ROWS],
             center: [none; 2],
             f: [zero; 3],
@@ -85,8 +86,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let mut doubt = zero;
         let mut doubted = |columns: &[L]| columns.iter().for_each(|x| doubt += *x * zero);
         let head = L::columns(|lane| &from[lane].head);
-        let impulses = L::columns(|lane| &from[lane].normals);
-        let friction = L::columns(|lane| &from[lane].friction);
+        let part = L::splat(stage.shared.substeps[1]);
+        let impulses = L::columns(|lane| &from[lane].normals).map(|p| p * part);
+        let friction = L::columns(|lane| &from[lane].friction).map(|f| f * part);
         doubted(&head);
         doubted(&impulses[..ROWS]);
         doubted(&friction[..4]);
@@ -185,6 +187,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         for (k, (i, j)) in self.k.iter_mut().zip(pairs).filter(|(_, (_, j))| *j < ROWS) {
             *k = mass + self.rows[j].an.dot(response[i][0]) + self.rows[j].bn.dot(response[i][1]);
         }
+        if ROWS > 1 {
+            self.invert(there);
+        }
         let approach = self.normal_rates(v);
         for (row, approach) in self.rows.iter_mut().zip(approach) {
             row.approach = approach;
@@ -196,6 +201,51 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             *c = Vec3 { x: entry(0), y: entry(1), z: entry(2) };
         }
         self.inv_friction = self.friction_inverse(mass);
+    }
+
+    /// The inverse of K and a little of its diagonal, by the roots of its columns; rows that do not exist have zeros.
+    #[inline(always)]
+    fn invert(&mut self, there: &[L; ROWS]) {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        // K = L D Lᵀ with ones on the diagonal of L; then L⁻¹ in its place.
+        let mut l = [[zero; ROWS]; ROWS];
+        let mut inv_d = [zero; ROWS];
+        for j in 0..ROWS {
+            let inv_k = self.rows[j].inv_k;
+            let mut d = inv_k.if_positive(one / inv_k.max(L::splat(f64::MIN_POSITIVE)), one)
+                * L::splat(1.0 + REGULAR);
+            for m in 0..j {
+                d -= l[j][m] * l[j][m] / inv_d[m];
+            }
+            inv_d[j] = one / d;
+            for i in j + 1..ROWS {
+                let mut x = there[i] * there[j] * self.k[COUPLING[j][i]];
+                for m in 0..j {
+                    x -= l[i][m] * l[j][m] / inv_d[m];
+                }
+                l[i][j] = x * inv_d[j];
+            }
+        }
+        let mut w = [[zero; ROWS]; ROWS];
+        for j in 0..ROWS {
+            w[j][j] = one;
+            for i in j + 1..ROWS {
+                let mut x = -l[i][j];
+                for m in j + 1..i {
+                    x -= l[i][m] * w[m][j];
+                }
+                w[i][j] = x;
+            }
+        }
+        for i in 0..ROWS {
+            for j in i..ROWS {
+                let mut x = zero;
+                for m in j..ROWS {
+                    x += w[m][i] * w[m][j] * inv_d[m];
+                }
+                self.inverse[i][j] = x * there[i] * there[j];
+            }
+        }
     }
 
     /// Angular parts of the friction rows of a side.
