@@ -8,12 +8,13 @@
 //! | code | meaning |
 //! |---|---|
 //! | group | manifolds whose normals differ by at most [`SAME`] |
-//! | level | separation up to which points count as deep as the deepest: a thousandth of the range above it |
+//! | level | separation up to which points count as deep as the deepest: a thousandth of the range above it, or a millionth of the size |
 //!
 //! # Formula
 //! ```text
 //! group by normal → p0 deepest (of equals the outermost), p1 farthest from p0, p2 farthest from the line p0 p1, p3 largest area outside p0 p1 p2,
 //! each among the deepest level if one there adds anything, else among all
+//! where none adds area: the one that lies farthest beyond the line of those chosen
 //! points of other groups that coincide with a deeper one, normals within 5°, are dropped
 //! ```
 //!
@@ -39,6 +40,9 @@ use sim_traits::{ContactPoint, Manifold};
 const SAME: f64 = 5e-7;
 /// 1 − cos 5°: coinciding points of nearly parallel manifolds are one contact.
 const NEAR: f64 = 3.8e-3;
+
+/// Share of the size by which separations may differ and still be level: more than a stepper leaves of overlaps.
+const LEVEL: f64 = 1e-6;
 
 const CAPACITY: usize = 64;
 
@@ -83,7 +87,7 @@ impl Selector {
         let (low, high) = points
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |r, p| (r.0.min(p.separation), r.1.max(p.separation)));
-        let level = low + 1e-3 * (high - low) + 1e-12 * self.size;
+        let level = low + (1e-3 * (high - low)).max(LEVEL * self.size);
         // Of several that are equally deep, begin with the one farthest out: a corner of the patch.
         let (mut mean, mut count) = (DVec3::ZERO, 0.0);
         for p in points.iter().filter(|p| p.separation <= level) {
@@ -100,20 +104,36 @@ impl Selector {
         manifold.push(*first);
         for _ in 1..Manifold::CAPACITY {
             let chosen = manifold;
-            let best = |limit: f64| {
+            let best = |limit: f64, gain: &dyn Fn(DVec3) -> f64| {
                 let mut found: (Option<&ContactPoint>, f64) = (None, 0.0);
                 for p in points.iter().filter(|p| p.separation <= limit) {
-                    let gain = self.gain(chosen.points(), p.point_a);
+                    let gain = gain(p.point_a);
                     if gain > found.1 {
                         found = (Some(p), gain);
                     }
                 }
                 found.0
             };
-            let Some(next) = best(level).or_else(|| best(f64::INFINITY)) else { break };
+            let (area, beyond) =
+                (|x| self.gain(chosen.points(), x), |x| self.beyond(chosen.points(), x));
+            let next = best(level, &area).or_else(|| best(f64::INFINITY, &area));
+            let Some(next) = next.or_else(|| best(f64::INFINITY, &beyond)) else { break };
             manifold.push(*next);
         }
         manifold
+    }
+
+    /// How far a point lies beyond the ends of those chosen, along the line of the first two, m; 0 if next to nothing.
+    fn beyond(&self, chosen: &[ContactPoint], p: DVec3) -> f64 {
+        let [first, second, ..] = chosen else { return 0.0 };
+        let line = (second.point_a - first.point_a).normalize_or_zero();
+        let (low, high) = chosen
+            .iter()
+            .map(|c| line.dot(c.point_a))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |r, x| (r.0.min(x), r.1.max(x)));
+        let x = line.dot(p);
+        let over = (low - x).max(x - high);
+        if over > 1e-6 * self.size { over } else { 0.0 }
     }
 
     /// What a point adds to those chosen: distance, then area; 0 if next to nothing.
@@ -232,6 +252,22 @@ mod tests {
         assert_eq!(manifold.points().len(), 4);
         for p in facet {
             assert!(manifold.points().iter().any(|q| q.point_a == p));
+        }
+    }
+
+    #[test]
+    fn a_line_keeps_its_ends() {
+        // A roller across two triangles: two points near each other are deeper by rounding, and the far end carries it.
+        for depth in [0.0, 1e-12, 1e-5] {
+            let mut selector = Selector::new(DVec3::Z, 0.2);
+            for (x, separation) in [(0.15, -depth), (0.147, -depth), (-0.05, 0.0), (-0.15, 0.0)] {
+                selector.push(*single(DVec3::X * x, DVec3::Z, separation, 0).deepest().unwrap());
+            }
+            let kept = selector.finish();
+            for end in [-0.15, 0.15] {
+                let found = kept.points().iter().any(|p| p.point_a.x == end);
+                assert!(found, "{end} of {:?}", kept.points());
+            }
         }
     }
 

@@ -54,7 +54,8 @@ fn falling_dominoes_cost_a_few_sweeps_a_step() {
     let falling = run(&mut world, &mut stepper, 300);
     println!("{standing:?}\n{falling:?}");
     assert!(falling.largest > 80, "they lean on each other: {falling:?}");
-    assert!(falling.iterations < 25 * 300, "{falling:?}");
+    // Islands of up to 32 contacts are solved to rounding, which takes some fifty sweeps; larger ones a few.
+    assert!(falling.iterations < 50 * 300, "{falling:?}");
     assert!(falling.deepest < 1e-4 && falling.residual < 0.1, "{falling:?}");
     assert!(falling.cone_violation < 1e-9, "{falling:?}");
     // They come to rest, for good.

@@ -52,7 +52,7 @@ use sim_traits::{ContactError, ContactProblem};
 use sim_world::{Event, EventKind, Listing, StepError, World};
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
-pub(super) const FEW: usize = 8;
+const FEW: usize = 32;
 /// Slower ones too, as a share of the speed that forces give in a step: they come to rest.
 const SLOW: f64 = 0.0125;
 /// What may be left of the velocities that contacts have to answer: this share of the speed of bodies, of the speed that forces give in a step, or of a

@@ -36,7 +36,6 @@
 //! `overlaps_are_opened_by_their_depth`, `large_overlaps_open_in_steps`, `tests/time_falling.rs`
 
 use super::{
-    contact::FEW,
     impact::contact_at,
     params::Stabilization,
     sites::Site,
@@ -61,6 +60,8 @@ const MOST: f64 = 1e-4;
 const FOLLOWED: f64 = 2.0;
 /// Overlap that is opened as far as may be within one step, share of the smallest radius.
 const DEEP: f64 = 2e-4;
+/// Islands of so few contacts are put right by the contact law.
+const FEW: usize = 8;
 /// Most contacts of an island that is put right to the overlap left alone, however fast it moves.
 const LARGE: usize = 32;
 /// Contacts from which on there are half as many repetitions: each costs more, and large heaps come apart over several steps anyway.
