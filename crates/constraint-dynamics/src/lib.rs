@@ -60,6 +60,7 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod anderson;
 pub mod cone;
 mod delassus;
 mod envelope;

@@ -21,7 +21,7 @@
 //! ```text
 //! round:   u = J w + b + s n,  p(w) = Π(p − ρ u);   w minimises ½ wᵀ M w + Σ |p(w)|²/(2ρ)
 //! Newton:  (M + Jᵀ ρ D J) dw = Jᵀ p(w) − M w,  shortened until the minimum is approached
-//! then     p = p(w),  s = μ |u_t|,  ρ grows tenfold up to its limit
+//! then     p = p(w),  s = μ |u_t| extrapolated by Anderson's rule,  ρ grows tenfold up to its limit
 //! ```
 //!
 //! # Cost
@@ -43,6 +43,7 @@
 //! `newton_conforms`, `bodies_stand_for_rows`, `newton_solves_what_sweeps_cannot`, `the_derivative_of_the_projection_is_right`
 
 use crate::{
+    anderson::Anderson,
     envelope::Envelope,
     gauss_seidel::{ConeGaussSeidel, ConeParams},
     sides::sides,
@@ -70,7 +71,7 @@ pub struct NewtonParams {
     pub rounds: u32,
     /// Most Newton steps in a round, and ten times as many in all. Default 30.
     pub steps: u32,
-    /// Largest penalty, in units of 1/`W_zz`. Default 1e7; larger ones lose digits.
+    /// Largest penalty, in units of 1/`W_zz`. Default 1e5; larger ones take more Newton steps, and lose digits.
     pub penalty: f64,
     /// Pairs of sweeps when Newton's method does not help. Default 20.
     pub fallback: u32,
@@ -91,7 +92,7 @@ impl Default for NewtonParams {
             sweeps: 10,
             rounds: 30,
             steps: 30,
-            penalty: 1e7,
+            penalty: 1e5,
             fallback: 20,
             rough: 30,
             visits: 36_000,
@@ -119,6 +120,8 @@ pub struct ConeNewton {
     step: Vec<f64>,
     rho: Vec<f64>,
     shift: Vec<f64>,
+    slips: Vec<f64>,
+    anderson: Anderson,
     p: Vec<DVec3>,
     best: Vec<DVec3>,
     best_w: Vec<f64>,
@@ -552,7 +555,8 @@ impl ConeNewton {
         base.clear();
         base.extend_from_slice(p);
         self.best_w.clone_from(&self.w);
-        let mut poor = 0;
+        self.anderson.restart();
+        let (mut poor, mut last) = (0, residual);
         for _ in 0..self.params.rounds {
             let Some(steps) = self.round(problem, free, &base, penalty, 0.03 * tolerance) else { break };
             iterations += steps;
@@ -570,6 +574,7 @@ impl ConeNewton {
                 self.w.clone_from(&self.best_w);
                 limit = 0.1 * penalty;
                 penalty *= 0.01;
+                self.anderson.restart();
             }
             // A little better than asked for, if it is to be had: the next step then begins with an answer.
             if best <= 0.1 * tolerance || (best <= enough && poor > 0) {
@@ -578,10 +583,17 @@ impl ConeNewton {
             if poor > if best <= 100.0 * tolerance { 3 } else { 10 } || iterations >= most {
                 break;
             }
+            self.slips.clear();
             for c in 0..problem.len() {
                 let u = self.velocity(problem, free, c, &self.w);
-                self.shift[c] = problem.friction()[c] * u.truncate().length();
+                self.slips.push(problem.friction()[c] * u.truncate().length());
             }
+            if certificate.residual > last {
+                self.anderson.restart();
+            }
+            last = certificate.residual;
+            self.anderson.next(&mut self.shift, &self.slips);
+            self.shift.iter_mut().for_each(|s| *s = s.max(0.0));
             penalty = (10.0 * penalty).min(limit);
         }
         self.base = base;
