@@ -10,7 +10,7 @@ use sim_math::{
 };
 use sim_traits::{BodyId, Cuboid, HalfSpace};
 use sim_world::{Body, Stepper, World};
-use timed::{G, ball, cone};
+use timed::{G, ball, cone, drift, earth, positions, rows as rows_of};
 
 /// A stack of cubes on a floor, with a gap below each.
 fn stack(n: usize, size: f64, gap: f64, friction: f64) -> (World, Vec<BodyId>) {
@@ -43,6 +43,36 @@ fn stacks_of_every_size_stand_for_a_minute() {
                         "{n} of {size} m, gap {gap}, friction {friction}: number {k} moved by {sideways:e}, sank by {sunk:e}"
                     );
                 }
+            }
+        }
+    }
+}
+
+/// Rows of bricks of a length, a little apart: a wall, or a pyramid. How far the worst is from where it was put after `seconds`, as a share of that length.
+fn piled(rows: usize, pyramid: bool, length: f64, seconds: f64) -> f64 {
+    let mut world = earth(0.5, 0.0);
+    let half = DVec3::new(0.5, 0.25, 0.25) * length;
+    let row = |k: usize| match pyramid {
+        true => (1.05 * half.x * k as f64, rows - k),
+        false => (if k % 2 == 0 { -0.125 } else { 0.125 } * length, 10),
+    };
+    let list: Vec<(f64, usize)> = (0..rows).map(row).collect();
+    let ids = rows_of(&mut world, half, 2.1 * half.x, &list, 0.5);
+    let start = positions(&world, &ids);
+    cone(|_| {}).advance(&mut world, seconds).unwrap();
+    drift(&start, &positions(&world, &ids)) / length
+}
+
+/// `TUMBLESTONE_SOAK` has them stand for a minute at four sizes.
+#[test]
+fn walls_and_pyramids_of_thirty_rows_stand() {
+    let soak = std::env::var_os("TUMBLESTONE_SOAK").is_some();
+    let (sizes, seconds): (&[f64], f64) = if soak { (&[0.01, 0.1, 1.0, 10.0], 60.0) } else { (&[0.1], 5.0) };
+    for length in sizes {
+        for rows in [10, 20, 30] {
+            for pyramid in [false, true] {
+                let moved = piled(rows, pyramid, *length, seconds);
+                assert!(moved < 1e-5, "{rows} rows of {length} m, pyramid {pyramid}: moved by {moved:e}");
             }
         }
     }

@@ -68,11 +68,13 @@ fn threshold(half: f64, thin: f64, theta: f64) -> f64 {
     (width - across) / rise
 }
 
-/// A thin ladder against a wall, at an angle from the horizontal.
-fn ladder(size: f64, phi: f64, mu: f64) -> (World, Vec<BodyId>) {
+/// A thin ladder against a wall, at an angle from the horizontal, with friction at floor and wall.
+fn ladder(size: f64, phi: f64, [mu_floor, mu_wall]: [f64; 2]) -> (World, Vec<BodyId>) {
     let (half, thin) = (0.5 * size, 1e-4 * size);
-    let mut world = earth(mu, 0.0);
-    let wall = Body::fixed().shape(HalfSpace::new(DVec3::X).unwrap()).friction(mu);
+    // Surfaces are combined by their geometric mean.
+    let mu = mu_floor;
+    let mut world = earth(mu_floor, 0.0);
+    let wall = Body::fixed().shape(HalfSpace::new(DVec3::X).unwrap()).friction(mu_wall * mu_wall / mu_floor);
     world.add(wall).unwrap();
     let (s, c) = ops::sin_cos(phi);
     // It leans to the left: the axis goes from lower right to upper left.
@@ -84,12 +86,12 @@ fn ladder(size: f64, phi: f64, mu: f64) -> (World, Vec<BodyId>) {
 
 #[test]
 fn a_ladder_slips_where_statics_says() {
-    // tan φ = (1 − μ²)/(2 μ), with the same friction at floor and wall.
+    // tan φ = (1 − μ_f μ_w)/(2 μ_f).
     for size in [0.01, 0.1, 1.0, 10.0] {
-        for mu in [0.2, 0.4, 0.6] {
-            let tangent = (1.0 - mu * mu) / (2.0 * mu);
+        for mu in [[0.2, 0.2], [0.4, 0.4], [0.6, 0.6], [0.5, 0.2], [0.3, 0.7]] {
+            let tangent = (1.0 - mu[0] * mu[1]) / (2.0 * mu[0]);
             for (share, stands) in [(0.99, false), (1.01, true)] {
-                let what = format!("ladder with friction {mu} at {share} of the slope needed");
+                let what = format!("ladder with friction {mu:?} at {share} of the slope needed");
                 check(&what, size, stands, ladder(size, ops::atan(share * tangent), mu));
             }
         }
@@ -161,8 +163,13 @@ fn house(size: f64, theta: f64, storeys: u32, mu: f64) -> (World, Vec<BodyId>) {
 fn houses_of_cards_stand() {
     for size in [0.1, 1.0] {
         for storeys in [2, 3] {
-            // A card that carries much needs F/N = tan θ, twice what it needs alone.
-            let (mut world, ids) = house(size, 0.3, storeys, 1.5 * ops::tan(0.3));
+            // A card of weight w that carries P needs F/N = tan θ (P + w/2)/(P + w). Here a card has at most as much on it as if all above stood on two.
+            let (world, ids) = house(size, 0.3, storeys, 1.0);
+            let mass = |id: &BodyId| world[*id].mass();
+            let above = ids[2 * storeys as usize..].iter().map(mass).sum::<f64>() / f64::from(storeys);
+            let (own, load) = (mass(&ids[0]), 0.5 * above);
+            let need = ops::tan(0.3) * (load + 0.5 * own) / (load + own);
+            let (mut world, ids) = house(size, 0.3, storeys, 1.5 * need);
             let moved = moved(&mut world, &ids, 5.0) / size;
             assert!(moved < 1e-3, "{storeys} storeys of {size} m moved by {moved:e}");
         }

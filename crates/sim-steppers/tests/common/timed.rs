@@ -68,7 +68,7 @@ pub fn laws(dt: f64) -> [(&'static str, TimeStepping); 4] {
     ]
 }
 
-/// Earth with a floor whose friction does not matter: surfaces are combined by the mean of the world's rule.
+/// Earth with a floor whose friction does not matter: surfaces are combined by their geometric mean.
 pub fn earth(mu: f64, e: f64) -> World {
     let mut world = World::new(DVec3::new(0.0, 0.0, -G)).unwrap();
     world.add(Body::fixed().shape(HalfSpace::up()).friction(mu).restitution(e)).unwrap();
