@@ -2,7 +2,7 @@
 
 use crate::{
     Polyhedron, brute_force, gjk, lin_canny,
-    manifold::{FEW, MAX, Patch, facing, has_few_corners, moved, sized_manifold},
+    manifold::{FEW, MAX, Patch, Solid, facing, has_few_corners, moved, sized_manifold, touching_ridges},
     pairs,
     relative::Frame,
     vclip::{self, Contact},
@@ -54,16 +54,22 @@ fn both<'a>(a: &'a Shape, b: &'a Shape) -> Result<(&'a Polyhedron, &'a Polyhedro
     }
 }
 
-/// Manifold of two polyhedra around a known closest pair.
+/// Manifold of two polyhedra around a known closest pair, or along a known axis with a distance.
 fn polyhedra_manifold(
     a: &Polyhedron,
     b: &Polyhedron,
     a_from_b: &Pose,
     closest: &Separation,
+    distance: f64,
     features: [FeatureId; 2],
     margin: f64,
 ) -> Manifold {
     let frame = Frame::from_pose(a_from_b);
+    let solids = [Solid::Polyhedron(a), Solid::Polyhedron(b)];
+    let scales = [a.extent() + b.extent(), margin];
+    if let Some(manifold) = touching_ridges(solids, &frame, closest.normal, distance, scales) {
+        return manifold;
+    }
     let face_a = facing(a, -closest.normal, features[0]);
     let face_b = facing(b, frame.back(closest.normal), features[1]);
     let faces = Faces { a, b, frame, face_a, face_b };
@@ -133,7 +139,15 @@ impl NarrowPhase for VClip {
                     point_a: DVec3::ZERO,
                     point_b: DVec3::ZERO,
                 };
-                let found = polyhedra_manifold(p, q, a_from_b, &unknown, axis.axis.features(), margin);
+                let found = polyhedra_manifold(
+                    p,
+                    q,
+                    a_from_b,
+                    &unknown,
+                    axis.separation,
+                    axis.axis.features(),
+                    margin,
+                );
                 let enough = axis.separation + 1e-9 * (p.extent() + q.extent());
                 if found.deepest().is_some_and(|point| point.separation <= enough) {
                     out.push(found);
@@ -143,7 +157,7 @@ impl NarrowPhase for VClip {
             }
         };
         if closest.distance <= margin {
-            out.push(polyhedra_manifold(p, q, a_from_b, &closest, features, margin));
+            out.push(polyhedra_manifold(p, q, a_from_b, &closest, closest.distance, features, margin));
         }
         Ok(())
     }
@@ -173,7 +187,9 @@ impl NarrowPhase for LinCanny {
         let (p, q) = both(a, b)?;
         let closest = lin_canny::lin_canny(p, q, a_from_b, cache)?;
         if closest.separation.distance <= margin {
-            out.push(polyhedra_manifold(p, q, a_from_b, &closest.separation, closest.features, margin));
+            let (separation, features) = (closest.separation, closest.features);
+            let distance = separation.distance;
+            out.push(polyhedra_manifold(p, q, a_from_b, &separation, distance, features, margin));
         }
         Ok(())
     }
@@ -205,9 +221,17 @@ impl NarrowPhase for BruteForce {
         NarrowPhaseError::check_pose(a, b, a_from_b)?;
         let (closest, features) = brute_force::brute_force(p, q, &Frame::from_pose(a_from_b));
         if closest.distance <= margin {
-            out.push(polyhedra_manifold(p, q, a_from_b, &closest, features, margin));
+            out.push(polyhedra_manifold(p, q, a_from_b, &closest, closest.distance, features, margin));
         }
         Ok(())
+    }
+}
+
+/// The shape as a body with flat faces, if it is one.
+fn solid(shape: &Shape) -> Option<Solid<'_>> {
+    match shape {
+        Shape::Cuboid(cuboid) => Some(Solid::Cuboid(cuboid.half_extents())),
+        _ => as_polyhedron(shape).map(Solid::Polyhedron),
     }
 }
 
@@ -228,9 +252,15 @@ fn convex_manifold_of<const N: usize, const C: usize, const R: usize>(
     margin: f64,
 ) -> Manifold {
     let frame = Frame::from_pose(a_from_b);
+    let scale = a.bounding_radius() + b.bounding_radius();
+    if let (Some(one), Some(other)) = (solid(a), solid(b))
+        && let Some(manifold) =
+            touching_ridges([one, other], &frame, closest.normal, closest.distance, [scale, margin])
+    {
+        return manifold;
+    }
     let patch_a = Patch::<N>::of_shape(a, -closest.normal);
     let patch_b = moved(&Patch::<N>::of_shape(b, frame.back(closest.normal)), &frame);
-    let scale = a.bounding_radius() + b.bounding_radius();
     sized_manifold::<N, C, R>(&patch_a, &patch_b, closest, [FeatureId::NONE; 2], margin, scale)
 }
 

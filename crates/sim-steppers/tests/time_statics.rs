@@ -4,26 +4,38 @@
 #[path = "common/timed.rs"]
 mod timed;
 
+use collision_narrowphase::Polyhedron;
 use sim_math::{
     glam::{DQuat, DVec3},
     ops,
 };
-use sim_traits::{BodyId, Cuboid, HalfSpace};
+use sim_traits::{BodyId, Cuboid, HalfSpace, Shape};
 use sim_world::{Body, Stepper, World};
 use std::f64::consts::FRAC_PI_2;
 use timed::{G, brick, cone, drift, earth, positions};
 
-/// Two cards that lean on each other, each at an angle from the vertical; the lower edges are on the floor, the upper ones touch.
-fn cards(size: f64, theta: f64, mu: f64) -> (World, Vec<BodyId>) {
+/// What the two cards are.
+const CARDS: [[&str; 2]; 3] = [["box"; 2], ["hull"; 2], ["box", "hull"]];
+
+/// Two cards that lean on each other, each at an angle from the vertical; the lower edges are on the floor, the upper ones touch, or are `gap` sizes apart.
+fn cards(kinds: [&str; 2], size: f64, theta: f64, mu: f64, gap: f64) -> (World, Vec<BodyId>) {
     let (half, thin) = (0.5 * size, 0.005 * size);
     let mut world = earth(mu, 0.0);
     let (s, c) = ops::sin_cos(theta);
-    let ids = [-1.0, 1.0].map(|side| {
+    // Any heading.
+    let yaw = DQuat::from_rotation_z(1e4 * gap);
+    let ids = [(-1.0, kinds[0]), (1.0, kinds[1])].map(|(side, kind)| {
         // The top edge nearest to the other card is at x = 0; the lowest edge on the floor.
         let turn = DQuat::from_rotation_y(-side * theta);
         let (top, low) = (s * half + c * thin, c * half + s * thin);
-        let at = DVec3::new(side * top, 0.0, low);
-        world.add(brick(thin, 0.4 * size, half, mu).at(at).turned(turn)).unwrap()
+        let at = DVec3::new(side * (top + 0.5 * gap * size), 0.0, low);
+        let half = DVec3::new(thin, 0.4 * size, half);
+        let shape: Shape = if kind == "box" {
+            Cuboid::new(half).unwrap().into()
+        } else {
+            Polyhedron::cuboid(half).unwrap().into()
+        };
+        world.add(Body::free().shape(shape).friction(mu).at(yaw * at).turned(yaw * turn)).unwrap()
     });
     (world, ids.to_vec())
 }
@@ -48,8 +60,13 @@ fn two_cards_stand_a_hundredth_above_their_threshold() {
         for theta in [0.15, 0.3, 0.45, 0.6] {
             let least = threshold(0.5 * size, 0.005 * size, theta);
             for (share, stands) in [(0.99, false), (1.01, true), (2.0, true)] {
-                let what = format!("cards at {theta} rad, {share} of the friction needed,");
-                check(&what, size, stands, cards(size, theta, share * least));
+                for kinds in CARDS {
+                    for gap in [0.0, 1e-8, 1e-7] {
+                        let what =
+                            format!("{kinds:?} at {theta} rad, {share} of the friction needed, gap {gap:e},");
+                        check(&what, size, stands, cards(kinds, size, theta, share * least, gap));
+                    }
+                }
             }
         }
     }

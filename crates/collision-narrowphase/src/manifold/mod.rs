@@ -3,10 +3,12 @@
 mod clip;
 mod patch;
 mod reduce;
+mod ridges;
 
 pub(crate) use clip::{Polygon, clip};
 pub(crate) use patch::{FEW, MAX, Patch, facing, has_few_corners};
 pub(crate) use reduce::Reducer;
+pub(crate) use ridges::{Solid, touching_ridges};
 
 use crate::relative::Frame;
 use sim_math::glam::DVec3;

@@ -21,7 +21,7 @@
 //! # Numerics
 //! Axes of nearly parallel edges are exactly normal to A's edge and are measured, not derived. In a manifold, face axes
 //! win ties within 1e-9 of the size, so that resting boxes keep their reference face; in a distance only those of rounding.
-//! Where parallel edges of boxes that are askew touch, to 1e-6 of the size, a manifold has the middle of the directions that both allow.
+//! Where parallel edges of boxes that are askew touch, a manifold has the middle of the directions that both allow (`ridges`).
 //!
 //! # Failure
 //! None; apart, the distance comes from `cuboid_gap` and, where that has no proof, from GJK.
@@ -32,15 +32,12 @@
 use crate::{
     closest::segment_segment,
     gjk::{Core, Cores},
-    manifold::{Patch, moved, sized_manifold},
+    manifold::{Patch, Solid, moved, sized_manifold, touching_ridges},
     pairs::{cuboid_faces::face_contacts, cuboid_gap::Boxes},
     relative::Frame,
 };
-use sim_math::{
-    Pose,
-    glam::{DVec2, DVec3},
-};
-use sim_traits::{ContactPoint, Cuboid, FeatureId, Manifold, Separation, Shape};
+use sim_math::{Pose, glam::DVec3};
+use sim_traits::{Cuboid, FeatureId, Manifold, Separation, Shape};
 
 /// Which axis is best: a face of A, a face of B, or the cross product of an edge of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +59,6 @@ const ROUNDING: f64 = 1e-15;
 /// Ties of a manifold: resting boxes keep their reference face.
 const STEADY: f64 = 1e-9;
 
-/// Distance at which parallel edges touch, of the size.
-const TOUCHING_EDGES: f64 = 1e-6;
-/// Cosine of the angle up to which edges are parallel, 1e-6 rad.
-const PARALLEL: f64 = 1.0 - 5e-13;
-/// Cosine of the angle below which faces are not parallel, 0.01 rad.
-const ASKEW: f64 = 1.0 - 5e-5;
-/// 1 − cos of the least width of the directions that two edges allow, 0.01 rad.
-const NARROW: f64 = 5e-5;
 /// Gap of boxes that are near each other, of the size.
 const NEAR: f64 = 0.05;
 
@@ -312,71 +301,6 @@ fn face_manifold(ha: DVec3, hb: DVec3, frame: &Frame, found: &Axes, margin: f64)
     manifold
 }
 
-/// Two parallel edges that touch, of boxes turned against each other: along the middle of the directions that both edges allow. Either face normal
-/// is as far out of the way as the other, and which one wins is a matter of rounding.
-fn touching_edges(ha: DVec3, hb: DVec3, frame: &Frame, size: f64, margin: f64) -> Option<Manifold> {
-    let r = frame.rotation;
-    let columns = [r.x_axis, r.y_axis, r.z_axis];
-    let (i, j) = (0..9).map(|k| (k / 3, k % 3)).find(|&(i, j)| columns[j][i].abs() > PARALLEL)?;
-    let (i1, i2, j1, j2) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
-    // Seen along the edges; boxes whose faces are parallel rest on those.
-    if columns[j1][i1].abs().max(columns[j1][i2].abs()) > ASKEW {
-        return None;
-    }
-    // The edge of each box towards the other one.
-    let flat = |v: DVec3| DVec2::new(v[i1], v[i2]);
-    let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
-    let corner_a = |(s, t): (f64, f64)| DVec2::new(s * ha[i1], t * ha[i2]);
-    let corner_b = |(s, t): (f64, f64)| {
-        flat(frame.translation) + flat(columns[j1]) * (s * hb[j1]) + flat(columns[j2]) * (t * hb[j2])
-    };
-    let near = TOUCHING_EDGES * size;
-    let pairs = (0..16).map(|k| (corners[k / 4], corners[k % 4]));
-    let (a, b) = pairs.into_iter().find(|&(a, b)| (corner_a(a) - corner_b(b)).length() <= near)?;
-    // Directions out of A that each edge allows: between the normals of its two faces.
-    let out_a = [DVec2::new(a.0, 0.0), DVec2::new(0.0, a.1)];
-    let out_b = [flat(columns[j1]) * -b.0, flat(columns[j2]) * -b.1].map(DVec2::normalize_or_zero);
-    let middle = middle_of_cones(out_a, out_b)?;
-    let mut out = DVec3::ZERO;
-    (out[i1], out[i2]) = (middle.x, middle.y);
-    // Where the edges run side by side.
-    let center = frame.translation[i];
-    let (low, high) = ((-ha[i]).max(center - hb[j]), ha[i].min(center + hb[j]));
-    if high <= low {
-        return None;
-    }
-    let bit = |x: f64| u32::from(x > 0.0);
-    let name = |k: usize, (s, t): (f64, f64)| FeatureId::edge(4 * k as u32 + 2 * bit(s) + bit(t));
-    let mut manifold = Manifold::new(-out);
-    for along in [low, high] {
-        let place = |p: DVec2| {
-            let mut x = DVec3::ZERO;
-            (x[i], x[i1], x[i2]) = (along, p.x, p.y);
-            x
-        };
-        let (point_a, point_b) = (place(corner_a(a)), place(corner_b(b)));
-        let separation = (point_b - point_a).dot(out);
-        if separation <= margin {
-            let features = [name(i, a), name(j, b)];
-            manifold.push(ContactPoint { point_a, point_b, separation, features });
-        }
-    }
-    Some(manifold)
-}
-
-/// The middle of the directions within two right angles, each given by its sides; `None` where they have next to none in common.
-fn middle_of_cones(one: [DVec2; 2], other: [DVec2; 2]) -> Option<DVec2> {
-    let inside = |v: DVec2, [p, q]: [DVec2; 2]| v.dot(p) >= 0.0 && v.dot(q) >= 0.0;
-    // The sides of the common part are those sides that lie in the other one.
-    let mut sides =
-        one.into_iter().filter(|v| inside(*v, other)).chain(other.into_iter().filter(|v| inside(*v, one)));
-    let (first, second) = (sides.next()?, sides.next()?);
-    if first.dot(second) > 1.0 - NARROW {
-        return None;
-    }
-    (first + second).try_normalize()
-}
-
 /// Contacts of two boxes up to `margin` metres apart along the best axis: at most four, with stable names.
 ///
 /// Where the boxes are apart corner to corner the axis is not the line of closest points, and the gap along it is a
@@ -390,8 +314,9 @@ pub fn cuboid_cuboid_manifold(a: &Cuboid, b: &Cuboid, a_from_b: &Pose, margin: f
         return Some(Manifold::new(-found.out));
     }
     let size = ha.max_element() + hb.max_element();
-    if found.gap.abs() <= TOUCHING_EDGES * size
-        && let Some(manifold) = touching_edges(ha, hb, &frame, size, margin)
+    let solids = [Solid::Cuboid(ha), Solid::Cuboid(hb)];
+    if !is_flush(&frame, found.best)
+        && let Some(manifold) = touching_ridges(solids, &frame, -found.out, found.gap, [size, margin])
     {
         return Some(manifold);
     }
