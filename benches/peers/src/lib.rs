@@ -1,4 +1,6 @@
-//! Timing that both sides of a comparison share.
+//! What both sides of a comparison share: timing, and engines that load the same scene.
+
+pub mod engines;
 
 use std::{ops::Range, time::Instant};
 
