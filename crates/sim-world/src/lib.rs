@@ -70,7 +70,7 @@ mod stability;
 mod stepper;
 mod world;
 
-pub use account::{ContactWork, EnergyAccount, Momentum, MomentumAccount};
+pub use account::{ContactWork, EnergyAccount, ForceWork, Momentum, MomentumAccount};
 pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
 pub use collider::{Collider, ColliderBuilder, Groups, Surface};
 pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};

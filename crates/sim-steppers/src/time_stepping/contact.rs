@@ -17,7 +17,7 @@
 //! ```text
 //! v⁺ = v + h a + M⁻¹ Jᵀ p,    g/h + J_n v⁺ ≥ 0 ⊥ p_n ≥ 0  (0 in place of g < 0, or its share by Baumgarte),    friction: Coulomb's law
 //! x⁺ = x + h v⁺ for bodies that a contact pushes, the exact parabola for all others
-//! work of contact = p · J (v + v⁺)/2,    not explained by the account: ½ h m a·(v − v⁺), which adds up to its first and last term
+//! energy: ΔE = p · J v⁺ − ½ |v⁺ − v|²_M: contacts take (p_n J_n v⁺ = −p_n g/h, friction opposes J_t v⁺), and so does the length of the step
 //! ```
 //!
 //! # Cost
@@ -46,10 +46,10 @@ use super::{
     stepper::{Stage, TimeStepping},
 };
 use constraint_dynamics::{Remembered, pool};
-use rigid_impulse::CollisionKind;
+use rigid_impulse::{BodyKind, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::{ContactError, ContactProblem};
-use sim_world::{Event, EventKind, Listing, StepError, World};
+use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
 pub(super) const FEW: usize = 8;
@@ -81,7 +81,7 @@ impl TimeStepping {
             self.hold(world, h, true);
             self.last_step = h;
             self.report.solver.imbalance = 0.0;
-            self.book_forces(world, h, |slot| self.pool[slot].velocity);
+            self.book_step(world, h);
             return Ok(());
         }
         // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
@@ -237,8 +237,7 @@ impl TimeStepping {
         })
     }
 
-    /// Applies the impulses and enters them in the account: between the halves of the change by forces, so that their work is that of the mean
-    /// velocity.
+    /// Applies the impulses and enters them in the account, with their work at the end of the step.
     fn book_contacts(&mut self, world: &mut World, h: f64) {
         for m in 0..self.order.len() {
             if self.impulses[m] != DVec3::ZERO {
@@ -247,9 +246,7 @@ impl TimeStepping {
                 }
             }
         }
-        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-            body.velocity -= flyer.kick * 0.5;
-        }
+        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
         for m in 0..self.order.len() {
             if self.impulses[m] == DVec3::ZERO {
                 continue;
@@ -262,19 +259,52 @@ impl TimeStepping {
                 } else {
                     CollisionKind::Lasting
                 };
+            if kind == CollisionKind::Ordinary {
+                for slot in self.contacts[m].bodies {
+                    self.flyers[slot as usize].struck = true;
+                }
+            }
             let impulse = self.contacts[m].frame * self.impulses[m];
-            self.book(world, site, impulse, approach, kind);
-            pool::apply(&mut self.pool, &self.contacts[m..=m], &self.impulses[m..=m]);
+            self.book(world, site, impulse, approach, kind, self.ends_of(m));
         }
         let mut imbalance = 0.0_f64;
-        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-            body.velocity += flyer.kick * 0.5;
+        for (body, flyer) in self.pool.iter().zip(&self.flyers) {
             if flyer.pushed && body.is_movable() {
                 imbalance = imbalance.max((body.velocity.linear - flyer.start.linear).length() / h);
             }
         }
         self.report.solver.imbalance = imbalance;
+        self.book_step(world, h);
+    }
+
+    /// Enters what forces that depend on the state did in the step, and what its length took: ½ |v⁺ − v|²_M of every body that was pushed.
+    fn book_step(&mut self, world: &mut World, h: f64) {
         self.book_forces(world, h, |slot| self.pool[slot].velocity);
+        let mut work = ContactWork::default();
+        self.debts.clear(self.pool.len());
+        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            let change = self.pool[slot].velocity - flyer.start;
+            if change == Motion::ZERO || !self.pool[slot].is_movable() {
+                continue;
+            }
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            let mut state = *body.state();
+            state.velocity = change;
+            let taken = state.kinetic_energy();
+            if flyer.struck {
+                work.impact -= taken;
+            } else {
+                work.stepping -= taken;
+                self.debts.owe(slot as u32, -taken);
+            }
+        }
+        world.book_contact_work(&work);
+    }
+
+    /// Velocities of both bodies of a contact at its point, m/s.
+    pub(super) fn ends_of(&self, m: usize) -> [DVec3; 2] {
+        let contact = &self.contacts[m];
+        contact.bodies.map(|slot| self.pool[slot as usize].velocity_at(contact.point))
     }
 
     /// Speed that forces give a contact within a step, m/s.
@@ -283,7 +313,8 @@ impl TimeStepping {
         (a - b).length() * h
     }
 
-    /// Enters one impulse (world axes, on A, N·s) in the account, the list of events and the contact of its pair. The pool has the velocities before it.
+    /// Enters one impulse (world axes, on A, N·s) in the account, the list of events and the contact of its pair. The pool has the velocities after it,
+    /// `before` are those of both bodies at its point with which it began to work, m/s.
     pub(super) fn book(
         &mut self,
         world: &mut World,
@@ -291,21 +322,20 @@ impl TimeStepping {
         impulse: DVec3,
         approach: f64,
         kind: CollisionKind,
+        before: [DVec3; 2],
     ) {
         let site = self.sites.all[site];
         let pair = &mut self.detect.watched[site.pair as usize];
         let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
         let collision = push.collision(pair.rest.names, approach, kind);
-        let state = |slot: u32, velocity: Motion| {
-            world.body_in_slot(slot).map(|(_, body)| {
-                let mut state = *body.state();
-                state.velocity = velocity;
-                state
-            })
-        };
-        let [a, b] = site.bodies.map(|slot| state(slot, self.pool[slot as usize].velocity));
-        let (Some(a), Some(b)) = (a, b) else { return };
-        world.book_collisions(&[a, b], &[collision]);
+        let after = site.bodies.map(|slot| self.pool[slot as usize].velocity_at(site.point));
+        // What sleeps stands firm.
+        let kinds = site.bodies.map(|slot| {
+            let body = world.body_in_slot(slot).map(|(_, body)| body);
+            let firm = |body: &&Body| !body.is_free() || self.pool[slot as usize].is_movable();
+            body.filter(firm).map_or(BodyKind::Fixed, |body| *body.kind())
+        });
+        world.book_collision(&collision, [&kinds[0], &kinds[1]], before, after);
         let time = world.time();
         self.detect.exerted.add(pair, self.advances, &push, time);
         if kind == CollisionKind::Ordinary {

@@ -50,7 +50,7 @@ use constraint_dynamics::{
 use rigid_impulse::Body as RigidState;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::ContactProblem;
-use sim_world::{Law, Piece, StepError, World};
+use sim_world::{StepError, World};
 
 /// Share of the overlap that is left alone to which gaps are met.
 const ACCURACY: f64 = 0.4;
@@ -74,14 +74,17 @@ const SOFTNESS: f64 = 0.1;
 const MAX_TURN: f64 = 0.1;
 
 impl TimeStepping {
-    /// Moves overlapping bodies apart at the world's time, and finds the contacts anew.
-    pub(super) fn correct(&mut self, world: &mut World) -> Result<(), StepError> {
+    /// Moves overlapping bodies apart at the world's time, and finds the contacts anew; `user` where it was the user who put them there.
+    pub(super) fn correct(&mut self, world: &mut World, user: bool) -> Result<(), StepError> {
         let Stabilization::PostStep(most) = self.params.stabilization else { return Ok(()) };
         if self.soft.is_some() {
             return Ok(());
         }
         let most = if self.sites.all.len() > MANY { most.div_ceil(2) } else { most };
         let mut before = f64::NEG_INFINITY;
+        if user {
+            self.debts.clear(world.body_slots());
+        }
         for _ in 0..most {
             let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
             // Heaps come apart over several steps, except where something has sunk in deep.
@@ -91,14 +94,17 @@ impl TimeStepping {
             }
             before = deepest;
             self.trace(Stage::Correct);
-            let Some(allowed) = self.correct_once(world) else { break };
+            let Some(allowed) = self.correct_once(world, user) else { break };
             self.follow_contacts(world, FOLLOWED * allowed)?;
+        }
+        if before < 0.0 && !user {
+            self.repay(world);
         }
         Ok(())
     }
 
     /// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
-    fn correct_once(&mut self, world: &mut World) -> Option<f64> {
+    fn correct_once(&mut self, world: &mut World, user: bool) -> Option<f64> {
         self.read_bodies(world);
         self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
         // Only islands in which something overlaps.
@@ -170,11 +176,11 @@ impl TimeStepping {
                 least = least.min(allowed);
             }
         }
-        (least < f64::INFINITY && self.shift(world)).then_some(least)
+        (least < f64::INFINITY && self.shift(world, user)).then_some(least)
     }
 
     /// Moves the bodies by the twists in the pool.
-    fn shift(&mut self, world: &mut World) -> bool {
+    fn shift(&mut self, world: &mut World, user: bool) -> bool {
         let time = world.time();
         let mut any = false;
         for slot in 0..self.pool.len() as u32 {
@@ -188,17 +194,20 @@ impl TimeStepping {
             let size = sizes.map(|c| c.extent().radius).fold(f64::INFINITY, f64::min);
             let shrink = (0.2 * size / twist.linear.length()).min(MAX_TURN / twist.angular.length()).min(1.0);
             let twist = twist * shrink;
-            let mut state: RigidState = *body.state();
+            let before: RigidState = *body.state();
+            let mut state = before;
             if state.set_pose(moved(state.pose(), twist)).is_err() {
                 continue;
             }
             any = true;
-            self.report.solver.lifted -= body.mass() * world.gravity().dot(twist.linear);
-            let acceleration = match body.piece().law() {
-                Law::Ballistic { acceleration, .. } => *acceleration,
-                _ => DVec3::ZERO,
-            };
-            world.set_piece(id, Piece::ballistic(time, state, acceleration));
+            // The body turns with its velocity, so that its kinetic energy stays.
+            let turn = |v: DVec3| state.pose().rotation * (before.pose().rotation.conjugate() * v);
+            state.velocity.angular = turn(before.velocity.angular);
+            let lifted = world.put_right(id, state, user);
+            self.report.solver.lifted += lifted;
+            if !user {
+                self.debts.owe(slot, lifted);
+            }
         }
         any && world.set_time(time).is_ok()
     }

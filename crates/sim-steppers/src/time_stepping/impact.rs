@@ -153,9 +153,10 @@ impl TimeStepping {
             for slot in self.contacts[m].bodies {
                 self.flyers[slot as usize].struck = true;
             }
-            self.book(world, k, impulse, approach, CollisionKind::Ordinary);
+            let before = self.ends_of(m);
+            pool::apply(&mut self.pool, &self.contacts[m..=m], &self.impulses[m..=m]);
+            self.book(world, k, impulse, approach, CollisionKind::Ordinary, before);
         }
-        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
         for slot in 0..self.pool.len() {
             self.flyers[slot].start = self.pool[slot].velocity;
         }

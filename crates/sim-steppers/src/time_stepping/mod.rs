@@ -31,6 +31,7 @@ mod normals;
 mod notice;
 mod params;
 mod patches;
+mod repay;
 mod rest;
 mod saved;
 mod sites;
