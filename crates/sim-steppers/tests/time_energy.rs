@@ -220,6 +220,9 @@ fn watch(mut world: World, stepper: &mut TimeStepping, time: f64, dt: f64) -> Se
     for _ in 0..(time / dt).round() as u32 {
         let report = stepper.advance(&mut world, dt).unwrap();
         let now = energy(&world);
+        if std::env::var("TELL").is_ok() && now - least > worst_rise.max(1e-9 * kinetic) {
+            println!("  t {:.3} rise {:.1e} {:?} lifted {:.1e} res {:.1e} {}", world.time(), (now - least) / kinetic, report.energy, report.solver.lifted, report.solver.residual, report.collisions);
+        }
         worst_rise = worst_rise.max(now - least);
         least = least.min(now);
         most = most.max(now);

@@ -284,19 +284,16 @@ impl TimeStepping {
         self.debts.clear(self.pool.len());
         for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
             let change = self.pool[slot].velocity - flyer.start;
-            if change == Motion::ZERO || !self.pool[slot].is_movable() {
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            if !self.pool[slot].is_movable() {
                 continue;
             }
-            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let mut state = *body.state();
             state.velocity = change;
             let taken = state.kinetic_energy();
-            if flyer.struck {
-                work.impact -= taken;
-            } else {
-                work.stepping -= taken;
-                self.debts.owe(slot as u32, -taken);
-            }
+            *(if flyer.struck { &mut work.impact } else { &mut work.stepping }) -= taken;
+            let way = self.pool[slot].velocity.linear * h;
+            self.debts.carried(slot, *state.pose(), way, if flyer.struck { 0.0 } else { taken });
         }
         world.book_contact_work(&work);
     }

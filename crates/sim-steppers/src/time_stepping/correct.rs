@@ -36,6 +36,7 @@
 //! `overlaps_are_opened_by_their_depth`, `large_overlaps_open_in_steps`, `tests/time_falling.rs`
 
 use super::{
+    super::errors,
     contact::FEW,
     impact::contact_at,
     params::Stabilization,
@@ -94,11 +95,13 @@ impl TimeStepping {
             }
             before = deepest;
             self.trace(Stage::Correct);
+            self.debts.meet(&self.sites.all, self.params.touch);
             let Some(allowed) = self.correct_once(world, user) else { break };
             self.follow_contacts(world, FOLLOWED * allowed)?;
         }
-        if before < 0.0 && !user {
-            self.repay(world);
+        if before.is_finite() && !user && self.repay(world) {
+            world.set_time(world.time()).map_err(errors::of_world)?;
+            self.find_contacts(world)?;
         }
         Ok(())
     }
@@ -206,7 +209,7 @@ impl TimeStepping {
             let lifted = world.put_right(id, state, user);
             self.report.solver.lifted += lifted;
             if !user {
-                self.debts.owe(slot, lifted);
+                self.debts.lifted(slot, lifted);
             }
         }
         any && world.set_time(time).is_ok()
