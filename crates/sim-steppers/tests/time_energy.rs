@@ -85,7 +85,8 @@ const SCENES: [Scene; 13] = [
         let mut world = earth(0.8, e);
         let turn = DQuat::from_rotation_y(0.3);
         let half = DVec3::new(0.4 * s, 0.4 * s, s);
-        let corner = (turn * DVec3::new(half.x, 0.0, -half.z)).z.min((turn * DVec3::new(-half.x, 0.0, -half.z)).z);
+        let corner =
+            (turn * DVec3::new(half.x, 0.0, -half.z)).z.min((turn * DVec3::new(-half.x, 0.0, -half.z)).z);
         let body = brick(half.x, half.y, half.z, 0.8).restitution(e);
         world.add(body.at([0.0, 0.0, -corner]).turned(turn)).unwrap();
         world
@@ -165,7 +166,8 @@ const SCENES: [Scene; 13] = [
         let mut world = World::new([0.0, 0.0, -G]).unwrap();
         for k in 0..5 {
             let x = 2.0 * s * f64::from(k);
-            let at = if k == 0 { DVec3::new(x - 3.0 * s, 0.0, -4.0 * s) } else { DVec3::new(x, 0.0, -5.0 * s) };
+            let at =
+                if k == 0 { DVec3::new(x - 3.0 * s, 0.0, -4.0 * s) } else { DVec3::new(x, 0.0, -5.0 * s) };
             let id = world.add(ball(s, 0.1, e).mass(1.0).at(at)).unwrap();
             let spring = ForceGenerator::Spring {
                 a: Anchor::World(DVec3::new(x, 0.0, 0.0)),
@@ -180,7 +182,9 @@ const SCENES: [Scene; 13] = [
     }),
     ("sprung floor", |s, e| {
         let mut world = earth(0.5, e);
-        let table = world.add(brick(2.0 * s, 2.0 * s, 0.2 * s, 0.5).mass(1.0).restitution(e).at([0.0, 0.0, 3.0 * s])).unwrap();
+        let table = world
+            .add(brick(2.0 * s, 2.0 * s, 0.2 * s, 0.5).mass(1.0).restitution(e).at([0.0, 0.0, 3.0 * s]))
+            .unwrap();
         for (x, y) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
             let spring = ForceGenerator::Spring {
                 a: Anchor::World(DVec3::new(2.0 * s * x, 2.0 * s * y, 0.0)),
@@ -191,7 +195,9 @@ const SCENES: [Scene; 13] = [
             };
             world.add_force(spring).unwrap();
         }
-        world.add(brick(0.5 * s, 0.5 * s, 0.5 * s, 0.5).mass(2.0).restitution(e).at([0.3 * s, 0.0, 5.0 * s])).unwrap();
+        world
+            .add(brick(0.5 * s, 0.5 * s, 0.5 * s, 0.5).mass(2.0).restitution(e).at([0.3 * s, 0.0, 5.0 * s]))
+            .unwrap();
         world.add(ball(0.5 * s, 0.5, e).mass(1.0).at([-1.0 * s, 0.0, 6.0 * s])).unwrap();
         world
     }),
@@ -212,7 +218,9 @@ struct Seen {
 /// The energy of a scene: kinetic, of springs, and what its weights give when they fall by their heights.
 fn watch(mut world: World, stepper: &mut TimeStepping, time: f64, dt: f64) -> Seen {
     let start = energy(&world);
-    let lowest = |w: &World| w.bodies().filter(|(_, b)| b.is_free()).map(|(_, b)| b.center().z).fold(f64::INFINITY, f64::min);
+    let lowest = |w: &World| {
+        w.bodies().filter(|(_, b)| b.is_free()).map(|(_, b)| b.center().z).fold(f64::INFINITY, f64::min)
+    };
     let _ = lowest;
     let mut seen = Seen::default();
     let (mut least, mut most, mut kinetic) = (start, start, world.kinetic_energy());
@@ -221,7 +229,15 @@ fn watch(mut world: World, stepper: &mut TimeStepping, time: f64, dt: f64) -> Se
         let report = stepper.advance(&mut world, dt).unwrap();
         let now = energy(&world);
         if std::env::var("TELL").is_ok() && now - least > worst_rise.max(1e-9 * kinetic) {
-            println!("  t {:.3} rise {:.1e} {:?} lifted {:.1e} res {:.1e} {}", world.time(), (now - least) / kinetic, report.energy, report.solver.lifted, report.solver.residual, report.collisions);
+            println!(
+                "  t {:.3} rise {:.1e} {:?} lifted {:.1e} res {:.1e} {}",
+                world.time(),
+                (now - least) / kinetic,
+                report.energy,
+                report.solver.lifted,
+                report.solver.residual,
+                report.collisions
+            );
         }
         worst_rise = worst_rise.max(now - least);
         least = least.min(now);
@@ -249,10 +265,21 @@ fn experiment() {
         for size in list("SIZES", "0.01,1").split(',').map(|x| x.parse().unwrap()) {
             for e in list("ES", "0,0.5,1").split(',').map(|x| x.parse().unwrap()) {
                 for (law, mut stepper) in laws(1.0 / 60.0) {
-                    if !list("LAWS", "newton").contains(law) { continue; }
+                    if !list("LAWS", "newton").contains(law) {
+                        continue;
+                    }
                     let clock = std::time::Instant::now();
                     let seen = watch(scene(size, e), &mut stepper, time, 1.0 / 60.0);
-                    println!("{name:14} {size:5} e {e:3} {law}: {:+.1e} rise {:.1e} end {:+.2} rem {:+.1e} lift {:+.1e} uns {} {:?}", seen.above_start, seen.rise, seen.end, seen.remainder, seen.lifted, seen.total.solver.unsolved, clock.elapsed());
+                    println!(
+                        "{name:14} {size:5} e {e:3} {law}: {:+.1e} rise {:.1e} end {:+.2} rem {:+.1e} lift {:+.1e} uns {} {:?}",
+                        seen.above_start,
+                        seen.rise,
+                        seen.end,
+                        seen.remainder,
+                        seen.lifted,
+                        seen.total.solver.unsolved,
+                        clock.elapsed()
+                    );
                 }
             }
         }

@@ -45,9 +45,9 @@ use super::{
     sites::Sites,
     stepper::{Stage, TimeStepping},
 };
-use constraint_dynamics::{Remembered, pool};
+use constraint_dynamics::{Remembered, pool, soften::Settled};
 use rigid_impulse::{BodyKind, CollisionKind};
-use sim_math::{glam::DVec3, spatial::Motion};
+use sim_math::glam::DVec3;
 use sim_traits::{ContactError, ContactProblem};
 use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
 
@@ -101,29 +101,23 @@ impl TimeStepping {
         self.resting.held.clear();
         self.resting.held.resize(self.sites.all.len(), false);
         for island in 0..self.islands.len() {
-            let members = self.islands.contacts(island);
-            let site_of = |m: &u32| self.chosen[*m as usize] as usize;
-            let still = |m: &u32| {
-                let movable = self.sites.all[site_of(m)].bodies.map(|k| k as usize);
-                movable.into_iter().all(|k| self.resting.still[k] || !self.pool[k].is_movable())
-            };
-            if members.iter().all(still) {
-                members.iter().for_each(|m| self.resting.held[site_of(m)] = true);
-                continue;
+            if !self.is_sprung(island) {
+                let start = self.order.len() as u32;
+                self.collect(island, h);
+                self.spans.push([start, self.order.len() as u32]);
             }
-            let start = self.order.len();
-            for m in members {
-                let k = self.chosen[*m as usize];
-                let site = &self.sites.all[k as usize];
-                let bias = match self.params.stabilization {
-                    Stabilization::Baumgarte(share) if site.gap < 0.0 => share * site.gap / h,
-                    _ => site.gap.max(0.0) / h,
-                };
-                self.order.push(k);
-                self.contacts.push(contact_at(site, bias));
-            }
-            self.spans.push([start as u32, self.order.len() as u32]);
         }
+        // Islands with bodies that springs hold come last, as one problem.
+        let sprung = self.order.len();
+        for island in 0..self.islands.len() {
+            if self.is_sprung(island) {
+                let start = self.order.len() as u32;
+                self.collect(island, h);
+                self.spans.push([start, self.order.len() as u32]);
+            }
+        }
+        let one = self.stiff.fits(self.order.len() - sprung);
+        self.spans.retain(|[start, end]| start < end && !(one && *start as usize >= sprung));
         self.assemble();
         self.impulses.clear();
         let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
@@ -141,6 +135,9 @@ impl TimeStepping {
         for k in 0..self.spans.len() {
             let [start, end] = self.spans[k].map(|x| x as usize);
             self.solve_island(world, start, end, h)?;
+        }
+        if one && sprung < self.order.len() {
+            self.solve_stiff(world, sprung, self.order.len(), h)?;
         }
         self.hold(world, h, false);
         self.book_contacts(world, h);
@@ -162,6 +159,37 @@ impl TimeStepping {
         }));
         self.last_step = h;
         Ok(())
+    }
+
+    /// True if springs, drag or torques act on a body of an island.
+    fn is_sprung(&self, island: usize) -> bool {
+        let bodies = |m: &u32| self.sites.all[self.chosen[*m as usize] as usize].bodies;
+        !self.stiff.is_empty()
+            && self.islands.contacts(island).iter().flat_map(bodies).any(|slot| self.stiff.has(slot))
+    }
+
+    /// Appends the contacts of an island to the problem, unless it stays where it is.
+    fn collect(&mut self, island: usize, h: f64) {
+        let members = self.islands.contacts(island);
+        let site_of = |m: &u32| self.chosen[*m as usize] as usize;
+        let still = |m: &u32| {
+            let movable = self.sites.all[site_of(m)].bodies.map(|k| k as usize);
+            movable.into_iter().all(|k| self.resting.still[k] || !self.pool[k].is_movable())
+        };
+        if members.iter().all(still) {
+            members.iter().for_each(|m| self.resting.held[site_of(m)] = true);
+            return;
+        }
+        for m in members {
+            let k = self.chosen[*m as usize];
+            let site = &self.sites.all[k as usize];
+            let bias = match self.params.stabilization {
+                Stabilization::Baumgarte(share) if site.gap < 0.0 => share * site.gap / h,
+                _ => site.gap.max(0.0) / h,
+            };
+            self.order.push(k);
+            self.contacts.push(contact_at(site, bias));
+        }
     }
 
     /// What the contact law needs of the contacts.
@@ -219,25 +247,41 @@ impl TimeStepping {
             ContactProblem::of_bodies(self.prepared.view(), blocks, velocity, friction)
         };
         let problem = problem.map(|problem| problem.with_accuracy(accuracy));
-        let report = &mut self.report.solver;
-        report.islands += 1;
-        report.largest = report.largest.max((end - start) as u64);
         let impulses = &mut self.impulses[start..end];
         let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
-        let solved = solved.map(|found| {
-            report.iterations += u64::from(found.iterations);
-            report.residual = report.residual.max(found.residual);
-            report.cone_violation = report.cone_violation.max(found.cone_violation);
-            report.unsolved += u64::from(!found.solved);
-        });
-        solved.map_err(|source| {
-            let members: Vec<usize> = self.order[start..end].iter().map(|&k| k as usize).collect();
-            self.law_error(world, &members, source)
-        })
+        let exact = self.count_solved(world, start, end, solved)? && accuracy <= 0.0;
+        pool::apply(&mut self.pool, &self.contacts[start..end], &self.impulses[start..end]);
+        if !exact {
+            self.restrain(world, start, end);
+        }
+        Ok(())
     }
 
-    /// Applies the impulses and enters them in the account, with their work at the end of the step.
+    /// Enters in the report how contacts `start..end` were solved; true if the law met its tolerance.
+    pub(super) fn count_solved(
+        &mut self,
+        world: &World,
+        start: usize,
+        end: usize,
+        solved: Result<Settled, ContactError>,
+    ) -> Result<bool, StepError> {
+        let report = &mut self.report.solver;
+        report.islands += 1;
+        report.largest = report.largest.max((end - start) as u64);
+        let found = solved.map_err(|source| {
+            let members: Vec<usize> = self.order[start..end].iter().map(|&k| k as usize).collect();
+            self.law_error(world, &members, source)
+        })?;
+        let report = &mut self.report.solver;
+        report.iterations += u64::from(found.iterations);
+        report.residual = report.residual.max(found.residual);
+        report.cone_violation = report.cone_violation.max(found.cone_violation);
+        report.unsolved += u64::from(!found.solved);
+        Ok(found.solved)
+    }
+
+    /// Enters the impulses in the account, with their work at the end of the step: the pool has its velocities.
     fn book_contacts(&mut self, world: &mut World, h: f64) {
         for m in 0..self.order.len() {
             if self.impulses[m] != DVec3::ZERO {
@@ -246,7 +290,6 @@ impl TimeStepping {
                 }
             }
         }
-        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
         for m in 0..self.order.len() {
             if self.impulses[m] == DVec3::ZERO {
                 continue;

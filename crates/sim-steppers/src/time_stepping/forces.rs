@@ -24,8 +24,7 @@
 //!
 //! # Numerics
 //!
-//! Stable for any stiffness; a spring loses energy by (1 + h²ω²)^−½ in amplitude per step. Contacts answer with the
-//! masses alone: a spring that presses on a contact is felt there less by 1 + h² k/m.
+//! Stable for any stiffness; a spring loses energy by (1 + h²ω²)^−½ in amplitude per step. Contacts know that springs give way: [`super::stiff`].
 //!
 //! # Failure
 //!
@@ -36,9 +35,7 @@
 //! `tests/time_forces.rs`
 
 use super::stepper::TimeStepping;
-use constraint_dynamics::implicit::{
-    End, ImplicitWorkspace, Inertial, SpringDamper, StiffForce, implicit_step,
-};
+use constraint_dynamics::implicit::{End, Inertial, SpringDamper, StiffForce, implicit_step};
 use rigid_impulse::{BodyError, BodyKind};
 use sim_math::{
     Pose,
@@ -89,6 +86,7 @@ impl TimeStepping {
         for flyer in &mut self.flyers {
             flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
         }
+        self.stiff.clear();
         if world.forces().all(|(_, force)| force.is_uniform()) {
             return Ok(());
         }
@@ -170,28 +168,41 @@ impl TimeStepping {
             }
         }
         let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();
-        let mut workspace = ImplicitWorkspace::default();
-        let exact =
-            match implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, &mut workspace) {
-                Ok(exact) => exact,
-                Err(_) => {
-                    let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
-                    let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
-                    return Err(StepError::Body { body, source });
-                }
-            };
+        let workspace = &mut self.stiff.workspace;
+        let exact = match implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, workspace) {
+            Ok(exact) => exact,
+            Err(_) => {
+                let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
+                let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
+                return Err(StepError::Body { body, source });
+            }
+        };
         for (&slot, v) in slots.iter().zip(&velocities) {
             let flyer = &mut self.flyers[slot as usize];
             flyer.kick = *v - flyer.start;
             flyer.pushed = true;
             flyer.driven = true;
         }
+        self.stiff.place.resize(self.flyers.len(), u32::MAX);
+        for (k, &slot) in (0..).zip(&slots) {
+            self.stiff.place[slot as usize] = k;
+        }
+        (self.stiff.slots, self.stiff.poses, self.stiff.springs, self.stiff.exact) =
+            (slots, poses, springs, exact);
+        self.elastic_impulses(&velocities, h);
+        Ok(())
+    }
+
+    /// Impulses of springs that have a potential in a step of `h` seconds, given the velocities at its end of all bodies with such forces.
+    pub(super) fn elastic_impulses(&mut self, velocities: &[Motion], h: f64) {
+        let (flyers, stiff) = (&mut self.flyers, &self.stiff);
         let [mut by_position, mut by_velocity] = [Matrix::default(), Matrix::default()];
-        for spring in &springs {
+        stiff.slots.iter().for_each(|slot| flyers[*slot as usize].elastic = Force::ZERO);
+        for spring in &stiff.springs {
             let held = spring.bodies();
             let mut pulls = [Force::ZERO; 2];
-            spring.wrenches(&poses, &velocities, &mut pulls[..held.len()]);
-            spring.gradients(&poses, &velocities, !exact, &mut by_position, &mut by_velocity);
+            spring.wrenches(&stiff.poses, velocities, &mut pulls[..held.len()]);
+            spring.gradients(&stiff.poses, velocities, !stiff.exact, &mut by_position, &mut by_velocity);
             for (a, &body) in held.iter().enumerate() {
                 let mut pull = pulls[a].to_array();
                 for (b, &other) in held.iter().enumerate() {
@@ -200,10 +211,9 @@ impl TimeStepping {
                         *pull += h * (0..6).map(|j| by_position[(6 * a + i, 6 * b + j)] * v[j]).sum::<f64>();
                     }
                 }
-                self.flyers[slots[body] as usize].elastic += Force::from_array(pull) * h;
+                flyers[stiff.slots[body] as usize].elastic += Force::from_array(pull) * h;
             }
         }
-        Ok(())
     }
 
     /// Enters what springs, drag and torques did in the account, given the velocities with which they worked.

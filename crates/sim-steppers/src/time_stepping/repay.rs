@@ -66,7 +66,7 @@ pub(super) struct Debts {
     /// Pairs of bodies that touched or overlapped.
     met: Vec<[u32; 2]>,
     /// Bodies of the present island.
-    members: Vec<u32>,
+    pub(super) members: Vec<u32>,
     /// Is one of an island that was looked at.
     seen: Vec<bool>,
 }

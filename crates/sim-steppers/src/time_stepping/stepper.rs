@@ -35,7 +35,7 @@
 
 use super::{
     detect::Detect, flight::Flyer, normals::Normals, params::TimeSteppingParams, repay::Debts, rest::Resting,
-    sites::Sites, sleep::Sleep, soft::SoftContacts, watched::Horizon,
+    sites::Sites, sleep::Sleep, soft::SoftContacts, stiff::Stiff, watched::Horizon,
 };
 use crate::errors;
 use constraint_dynamics::{
@@ -134,6 +134,7 @@ pub struct TimeStepping {
     pub(super) warm: WarmStart,
     pub(super) resting: Resting,
     pub(super) debts: Debts,
+    pub(super) stiff: Stiff,
     pub(super) sleep: Sleep,
     /// Length of the step whose impulses are remembered, s.
     pub(super) last_step: f64,
@@ -195,6 +196,7 @@ impl TimeStepping {
             warm: WarmStart::default(),
             resting: Resting::default(),
             debts: Debts::default(),
+            stiff: Stiff::default(),
             sleep: Sleep::default(),
             last_step: 0.0,
             seen: None,
