@@ -71,6 +71,10 @@ impl TimeStepping {
     /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end.
     pub(super) fn solve_contacts(&mut self, world: &mut World, h: f64, cut: bool) -> Result<(), StepError> {
         self.trace(Stage::Forces);
+        self.debts.clear(self.pool.len());
+        for site in self.sites.all.iter().filter(|site| site.gap < -self.params.slop) {
+            self.debts.overlapped(site.bodies);
+        }
         self.kicks(world, h)?;
         for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
             body.velocity += flyer.kick;
@@ -324,19 +328,17 @@ impl TimeStepping {
     fn book_step(&mut self, world: &mut World, h: f64) {
         self.book_forces(world, h, |slot| self.pool[slot].velocity);
         let mut work = ContactWork::default();
-        self.debts.clear(self.pool.len());
-        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
-            let change = self.pool[slot].velocity - flyer.start;
-            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
-            if !self.pool[slot].is_movable() {
+        for (slot, flyer) in self.flyers.iter().enumerate() {
+            let (end, movable) = (self.pool[slot].velocity, self.pool[slot].is_movable());
+            let Some((_, body)) = world.body_in_slot(slot as u32).filter(|_| flyer.pushed && movable) else {
                 continue;
-            }
+            };
             let mut state = *body.state();
-            state.velocity = change;
+            state.velocity = end - flyer.start;
             let taken = state.kinetic_energy();
             *(if flyer.struck { &mut work.impact } else { &mut work.stepping }) -= taken;
-            let way = self.pool[slot].velocity.linear * h;
-            self.debts.carried(slot, *state.pose(), way, if flyer.struck { 0.0 } else { taken });
+            let lost = if flyer.struck { 0.0 } else { taken };
+            self.debts.carried(slot, *state.pose(), end.linear * h, state.velocity, lost);
         }
         world.book_contact_work(&work);
     }

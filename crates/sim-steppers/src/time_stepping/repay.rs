@@ -9,7 +9,8 @@
 //! | code | meaning | unit |
 //! |---|---|---|
 //! | w | what corrections of the step added to the potential of a body | J |
-//! | d | ½ \|v⁺ − v\|²_M, what the length of the step took from it | J |
+//! | δ | v⁺ − v₀, change of its velocity in the step | m/s, rad/s |
+//! | d | ½ \|δ\|²_M, what the length of the step took from it | J |
 //! | A | fall of its potential on its straight way of the step, h v⁺, before corrections | J |
 //! | u | velocity of the script that carries an island, 0 if there is none | m/s, rad/s |
 //! | x₀, c | place at the start of the step; change of place by corrections | m |
@@ -17,15 +18,16 @@
 //! # Formula
 //!
 //! ```text
-//! islands of bodies that touched or overlapped;   owed = Σ (w − d),   T = Σ ½ |v − u|²_M
+//! islands of bodies that touched or overlapped;   owed = Σ (w − d),   T = Σ ½ |v − u|²_M.   Where owed > 0:
+//! v ← v − σ δ with the least σ in 0 to 1 that takes it, or else the most:   σ Σ M (v − u)·δ − ½ σ² Σ |δ|²_M;   owed less what that took
 //! 0 < owed ≤ T   v ← u + √(1 − owed/T) (v − u)
 //! T < owed       v ← u,   x ← x₀ + α h v⁺ + α² c,   α = A/(2 w) within 0 and 1: where −A α + w α² is least
 //! ```
 //!
 //! A body whose surface is curved moves along the tangent of its way and is lifted at the end of the step by w = ½ H″ (h ω)², with H its potential over the turn.
-//! Without payment a rocking body would gain that much. All velocities of an island are scaled alike, so that contacts that stick, roll or last still do. Where
-//! a step is too long for the rocking (h Ω above 2, Ω its frequency), the body would swing higher with every step: it goes down to the lowest place of its way instead, and
-//! so comes to rest.
+//! Without payment a rocking body would gain that much. What the step itself gave pays first: a body that fell in for want of a contact, and
+//! was lifted again, goes on as before. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last still do. w/T is (h Ω)², Ω the frequency of rocking:
+//! where a step is too long for it, the body would swing higher with every step; it goes down to the lowest place of its way instead, and so comes to rest.
 //!
 //! # Cost
 //!
@@ -37,7 +39,8 @@
 //!
 //! # Failure
 //!
-//! What is not held by anything, and what several scripts hold, does not pay: the account has it as correction.
+//! What is not held by anything, what several scripts hold, and what overlapped before the step and has no motion to pay with, does not pay: the
+//! account has it as correction.
 //!
 //! # Tested by
 //!
@@ -55,14 +58,18 @@ struct Moved {
     start: Pose,
     /// h v⁺, m.
     way: DVec3,
+    /// δ.
+    change: Motion,
 }
 
 /// What bodies owe after a step, by slot.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// w − d and w, J.
+    /// w and d, J.
     owed: Vec<[f64; 2]>,
     moved: Vec<Option<Moved>>,
+    /// Overlapped before the step.
+    sunk: Vec<bool>,
     /// Pairs of bodies that touched or overlapped.
     met: Vec<[u32; 2]>,
     /// Bodies of the present island.
@@ -71,39 +78,65 @@ pub(super) struct Debts {
     seen: Vec<bool>,
 }
 
+/// What holds an island.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Held {
+    /// Nothing, or several scripts.
+    Not,
+    /// What stands still.
+    Firmly,
+    /// A script: centre (m) and velocity.
+    Carried(DVec3, Motion),
+}
+
+impl Held {
+    /// Velocity with which a place (m) is carried.
+    fn at(&self, place: DVec3) -> Motion {
+        match *self {
+            Self::Not | Self::Firmly => Motion::ZERO,
+            Self::Carried(center, v) => Motion::new(v.angular, v.linear + v.angular.cross(place - center)),
+        }
+    }
+}
+
 impl Debts {
-    /// Nobody of so many owes anything.
+    /// A step begins: nobody of so many owes anything.
     pub(super) fn clear(&mut self, slots: usize) {
         self.owed.clear();
         self.owed.resize(slots, [0.0; 2]);
         self.moved.clear();
         self.moved.resize(slots, None);
+        self.sunk.clear();
+        self.sunk.resize(slots, false);
         self.met.clear();
     }
 
-    /// A body was moved by its contacts from its pose at the start of the step along its way (m), and lost energy (J) to the length of the step.
-    pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, lost: f64) {
-        self.owed[slot][0] -= lost;
-        self.moved[slot] = Some(Moved { start, way });
+    /// The bodies of a contact overlapped before the step.
+    pub(super) fn overlapped(&mut self, bodies: [u32; 2]) {
+        bodies.into_iter().for_each(|slot| self.sunk[slot as usize] = true);
+    }
+
+    /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity, and lost energy (J) to the
+    /// length of the step.
+    pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, change: Motion, lost: f64) {
+        self.owed[slot][1] += lost;
+        self.moved[slot] = Some(Moved { start, way, change });
     }
 
     /// A body was lifted by this energy, J.
     pub(super) fn lifted(&mut self, slot: u32, energy: f64) {
-        if let Some(owed) = self.owed.get_mut(slot as usize) {
-            owed[0] += energy;
-            owed[1] += energy;
-        }
+        self.owed[slot as usize][0] += energy;
     }
 
     /// Remembers who is closer than `touch` (m).
     pub(super) fn meet(&mut self, sites: &[Site], touch: f64) {
         self.met.extend(sites.iter().filter(|site| site.gap <= touch).map(|site| site.bodies));
     }
-}
 
-/// Velocity at a place (m) of what a body with this centre (m) and velocity carries.
-fn carried(center: DVec3, velocity: Motion, place: DVec3) -> Motion {
-    Motion::new(velocity.angular, velocity.linear + velocity.angular.cross(place - center))
+    /// What the present island owes, J.
+    fn owed(&self) -> f64 {
+        self.members.iter().map(|slot| self.owed[*slot as usize]).map(|[w, d]| w - d).sum()
+    }
 }
 
 impl TimeStepping {
@@ -113,60 +146,78 @@ impl TimeStepping {
         self.islands.find(pool.len(), debts.met.iter().copied(), |slot| pool[slot as usize].is_movable());
         debts.seen.clear();
         debts.seen.resize(pool.len(), false);
-        let mut any = false;
+        let mut moved = false;
         for island in 0..self.islands.len() {
-            any |= self.repay_island(world, island);
+            let held = self.read_island(world, island);
+            moved |= held != Held::Not && self.debts.owed() > 0.0 && self.repay_island(world, held);
         }
-        any
+        moved
     }
 
-    fn repay_island(&mut self, world: &mut World, island: usize) -> bool {
+    /// Finds the bodies of an island, and what holds them.
+    fn read_island(&mut self, world: &World, island: usize) -> Held {
         let debts = &mut self.debts;
         debts.members.clear();
-        let (mut owed, mut held, mut carrier) = (0.0, false, None);
+        let (mut held, mut carrier) = (Held::Not, None);
         for m in self.islands.contacts(island) {
             for slot in debts.met[*m as usize] {
                 if self.pool[slot as usize].is_movable() {
                     if !std::mem::replace(&mut debts.seen[slot as usize], true) {
                         debts.members.push(slot);
-                        owed += debts.owed[slot as usize][0];
                     }
                     continue;
                 }
-                held = true;
                 let Some((_, body)) = world.body_in_slot(slot) else { continue };
-                let moves = *body.kind() == BodyKind::Scripted && body.state().velocity != Motion::ZERO;
-                if moves && carrier.is_some_and(|other| other != slot) {
-                    return false;
+                let state = body.state();
+                if *body.kind() != BodyKind::Scripted || state.velocity == Motion::ZERO {
+                    held = if held == Held::Not { Held::Firmly } else { held };
+                } else if *carrier.get_or_insert(slot) == slot {
+                    held = Held::Carried(state.pose().translation, state.velocity);
+                } else {
+                    return Held::Not;
                 }
-                carrier = carrier.or(moves.then_some(slot));
             }
         }
-        if !(held && owed > 0.0) {
-            return false;
-        }
-        let field = carrier.and_then(|slot| world.body_in_slot(slot)).map(|(_, body)| {
-            let state = body.state();
-            (state.pose().translation, state.velocity)
-        });
-        let at = |place: DVec3| field.map_or(Motion::ZERO, |(center, v)| carried(center, v, place));
-        let mut kinetic = 0.0;
+        held
+    }
+
+    fn repay_island(&mut self, world: &mut World, held: Held) -> bool {
+        let debts = &self.debts;
+        let change = |slot: u32| debts.moved[slot as usize].map_or(Motion::ZERO, |moved| moved.change);
+        // Kinetic energy, and what the change of velocity in the step has to do with it.
+        let (mut kinetic, mut along, mut square) = (0.0, 0.0, 0.0);
         for &slot in &debts.members {
             let Some((_, body)) = world.body_in_slot(slot) else { continue };
             let mut state = *body.state();
-            state.velocity -= at(state.pose().translation);
+            state.velocity -= held.at(state.pose().translation);
             kinetic += state.kinetic_energy();
+            let (spin, momentum, change) = (state.spin(), state.velocity.linear * body.mass(), change(slot));
+            along += momentum.dot(change.linear) + spin.dot(change.angular);
+            state.velocity = change;
+            square += 2.0 * state.kinetic_energy();
         }
-        let left = if kinetic > 0.0 { (1.0 - owed / kinetic).max(0.0).sqrt() } else { 0.0 };
-        if !left.is_finite() {
-            return false;
-        }
+        let mut owed = debts.owed();
+        let most = if along > 0.0 { (along / square).min(1.0) } else { 0.0 };
+        let inside = along * along - 2.0 * square * owed;
+        let least = if inside >= 0.0 { 2.0 * owed / (along + inside.sqrt()) } else { f64::INFINITY };
+        let share = least.min(most).max(0.0);
+        let taken = share * (along - 0.5 * share * square);
+        (owed, kinetic) = (owed - taken, kinetic - taken);
+        let left = if share < most || owed <= 0.0 {
+            1.0
+        } else if kinetic > owed {
+            (1.0 - owed / kinetic).sqrt()
+        } else {
+            0.0
+        };
         for &slot in &debts.members {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            let carrier = at(body.state().pose().translation);
-            world.slow_down(id, carrier + (body.state().velocity - carrier) * left, carrier);
+            let (carrier, velocity) = (held.at(body.state().pose().translation), body.state().velocity);
+            let velocity = carrier + (velocity - change(slot) * share - carrier) * left;
+            world.slow_down(id, velocity, carrier);
         }
-        left <= 0.0 && carrier.is_none() && self.go_back(world)
+        let sunk = debts.members.iter().any(|slot| debts.sunk[*slot as usize]);
+        left <= 0.0 && held == Held::Firmly && !sunk && self.go_back(world)
     }
 
     /// Takes the bodies of an island back to the lowest place of their way.
@@ -175,14 +226,14 @@ impl TimeStepping {
         let (mut lifted, mut fallen) = (0.0, 0.0);
         for &slot in &debts.members {
             let Some((_, body)) = world.body_in_slot(slot) else { continue };
-            lifted += debts.owed[slot as usize][1];
+            lifted += debts.owed[slot as usize][0];
             if let Some(moved) = debts.moved[slot as usize] {
                 fallen += body.mass() * (world.gravity() + body.pull()).dot(moved.way);
             }
         }
         let share = (fallen / (2.0 * lifted)).clamp(0.0, 1.0);
         for &slot in &debts.members {
-            let Some(Moved { start, way }) = debts.moved[slot as usize] else { continue };
+            let Some(Moved { start, way, .. }) = debts.moved[slot as usize] else { continue };
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
             let mut state = *body.state();
             let now = *state.pose();
