@@ -34,7 +34,7 @@
 //!   micro      p_n u_n⁺ of all other contacts: −p_n g/h where a gap g closes
 //!   friction   p_t·u_t⁺            forces   P_f·v⁺
 //!   stepping   − ½ |v⁺ − v|²_M of all other bodies, and P_s·v⁺ − (V₀ − V₁): what the length of the step costs
-//! correction  bodies put right by Δx: − m a·Δx + ΔV, less what is taken from T for it
+//! correction  bodies put right by Δx: − m a·Δx + ΔV, less what is taken from T for it, and what stepping and impact took in the same step
 //!
 //! P₁ − P₀ = m g Δt + F Δt + p of fixed and scripted bodies + correction + sleep + outside + remainder;   L the same with x ×
 //! ∫ x dt of a flight: x₀ τ + ½ v₀ τ² + a τ³/6
@@ -558,6 +558,15 @@ impl World {
             energy.friction += work.friction;
             energy.scripted += work.scripted;
             energy.stepping += work.stepping;
+        }
+    }
+
+    /// Books in the open account that so much of what opening overlaps has lifted is what the length of the step had taken, and its impacts, J: for steppers.
+    pub fn book_repaid(&mut self, stepping: f64, impact: f64) {
+        if self.account.open.is_some() {
+            self.account.energy.stepping += stepping;
+            self.account.energy.impact += impact;
+            self.account.energy.correction -= stepping + impact;
         }
     }
 

@@ -47,7 +47,7 @@ use super::{
 };
 use constraint_dynamics::{Remembered, pool, soften::Settled};
 use rigid_impulse::{BodyKind, CollisionKind};
-use sim_math::glam::DVec3;
+use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::{ContactError, ContactProblem};
 use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
 
@@ -329,15 +329,22 @@ impl TimeStepping {
         self.book_forces(world, h, |slot| self.pool[slot].velocity);
         let mut work = ContactWork::default();
         for (slot, flyer) in self.flyers.iter().enumerate() {
-            let (end, movable) = (self.pool[slot].velocity, self.pool[slot].is_movable());
-            let Some((_, body)) = world.body_in_slot(slot as u32).filter(|_| flyer.pushed && movable) else {
-                continue;
-            };
+            let movable = self.pool[slot].is_movable();
+            let Some((_, body)) = world.body_in_slot(slot as u32).filter(|_| movable) else { continue };
             let mut state = *body.state();
+            if !flyer.pushed {
+                // On its parabola.
+                let change = Motion::new(DVec3::ZERO, flyer.acceleration * h);
+                let way = (flyer.start.linear + change.linear * 0.5) * h;
+                self.debts.carried(slot, *state.pose(), way, change, [0.0; 2]);
+                continue;
+            }
+            let end = self.pool[slot].velocity;
             state.velocity = end - flyer.start;
             let taken = state.kinetic_energy();
-            *(if flyer.struck { &mut work.impact } else { &mut work.stepping }) -= taken;
-            let lost = if flyer.struck { 0.0 } else { taken };
+            let lost = if flyer.struck { [0.0, taken] } else { [taken, 0.0] };
+            work.stepping -= lost[0];
+            work.impact -= lost[1];
             self.debts.carried(slot, *state.pose(), end.linear * h, state.velocity, lost);
         }
         world.book_contact_work(&work);

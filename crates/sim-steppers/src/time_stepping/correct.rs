@@ -82,10 +82,21 @@ impl TimeStepping {
             return Ok(());
         }
         let most = if self.sites.all.len() > MANY { most.div_ceil(2) } else { most };
-        let mut before = f64::NEG_INFINITY;
         if user {
             self.debts.clear(world.body_slots());
         }
+        if self.open_overlaps(world, user, most)? && !user && self.repay(world) {
+            // Where they are now is not above where they were, wherever that is opened.
+            world.set_time(world.time()).map_err(errors::of_world)?;
+            self.find_contacts(world)?;
+            self.open_overlaps(world, user, most)?;
+        }
+        Ok(())
+    }
+
+    /// Corrects until nothing overlaps any more, `most` times at most; true if something did.
+    fn open_overlaps(&mut self, world: &mut World, user: bool, most: u32) -> Result<bool, StepError> {
+        let mut before = f64::NEG_INFINITY;
         for _ in 0..most {
             let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
             // Heaps come apart over several steps, except where something has sunk in deep.
@@ -95,15 +106,10 @@ impl TimeStepping {
             }
             before = deepest;
             self.trace(Stage::Correct);
-            self.debts.meet(&self.sites.all, self.params.touch);
             let Some(allowed) = self.correct_once(world, user) else { break };
             self.follow_contacts(world, FOLLOWED * allowed)?;
         }
-        if before.is_finite() && !user && self.repay(world) {
-            world.set_time(world.time()).map_err(errors::of_world)?;
-            self.find_contacts(world)?;
-        }
-        Ok(())
+        Ok(before.is_finite())
     }
 
     /// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
@@ -177,6 +183,12 @@ impl TimeStepping {
                 self.report.solver.iterations += u64::from(found.iterations);
                 pool::apply(&mut self.pool, &self.contacts, &self.impulses);
                 least = least.min(allowed);
+            }
+        }
+        for site in &self.sites.all {
+            // Before or after the correction, whose twists are in the pool.
+            if site.gap + self.normal_velocity(site).min(0.0) <= self.params.touch {
+                self.debts.meet(site.bodies);
             }
         }
         (least < f64::INFINITY && self.shift(world, user)).then_some(least)

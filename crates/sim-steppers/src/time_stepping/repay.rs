@@ -46,12 +46,12 @@
 //!
 //! `tests/time_energy.rs`
 
-use super::{sites::Site, stepper::TimeStepping};
+use super::stepper::TimeStepping;
 use rigid_impulse::BodyKind;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_world::World;
 
-/// A body that contacts moved in the step.
+/// How a body moved in the step.
 #[derive(Debug, Clone, Copy)]
 struct Moved {
     /// Pose of the centre of mass at the start of the step.
@@ -65,8 +65,8 @@ struct Moved {
 /// What bodies owe after a step, by slot.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// w and d, J.
-    owed: Vec<[f64; 2]>,
+    /// w, and d of bodies that contacts carried and of those that were struck, J.
+    owed: Vec<[f64; 3]>,
     moved: Vec<Option<Moved>>,
     /// Overlapped before the step.
     sunk: Vec<bool>,
@@ -103,7 +103,7 @@ impl Debts {
     /// A step begins: nobody of so many owes anything.
     pub(super) fn clear(&mut self, slots: usize) {
         self.owed.clear();
-        self.owed.resize(slots, [0.0; 2]);
+        self.owed.resize(slots, [0.0; 3]);
         self.moved.clear();
         self.moved.resize(slots, None);
         self.sunk.clear();
@@ -117,9 +117,9 @@ impl Debts {
     }
 
     /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity, and lost energy (J) to the
-    /// length of the step.
-    pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, change: Motion, lost: f64) {
-        self.owed[slot][1] += lost;
+    /// length of the step, or because it was struck.
+    pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, change: Motion, lost: [f64; 2]) {
+        self.owed[slot] = [0.0, lost[0], lost[1]];
         self.moved[slot] = Some(Moved { start, way, change });
     }
 
@@ -128,14 +128,15 @@ impl Debts {
         self.owed[slot as usize][0] += energy;
     }
 
-    /// Remembers who is closer than `touch` (m).
-    pub(super) fn meet(&mut self, sites: &[Site], touch: f64) {
-        self.met.extend(sites.iter().filter(|site| site.gap <= touch).map(|site| site.bodies));
+    /// Two bodies touched.
+    pub(super) fn meet(&mut self, bodies: [u32; 2]) {
+        self.met.push(bodies);
     }
 
-    /// What the present island owes, J.
-    fn owed(&self) -> f64 {
-        self.members.iter().map(|slot| self.owed[*slot as usize]).map(|[w, d]| w - d).sum()
+    /// What was lifted of the present island, and what the length of the step took from it, J.
+    fn owed(&self) -> [f64; 3] {
+        let all = self.members.iter().map(|slot| self.owed[*slot as usize]);
+        all.fold([0.0; 3], |sum, of| [sum[0] + of[0], sum[1] + of[1], sum[2] + of[2]])
     }
 }
 
@@ -149,7 +150,15 @@ impl TimeStepping {
         let mut moved = false;
         for island in 0..self.islands.len() {
             let held = self.read_island(world, island);
-            moved |= held != Held::Not && self.debts.owed() > 0.0 && self.repay_island(world, held);
+            let [lifted, stepping, impact] = self.debts.owed();
+            if held == Held::Not || lifted <= 0.0 {
+                continue;
+            }
+            let by_step = lifted.min(stepping);
+            let by_impact = (lifted - by_step).min(impact);
+            world.book_repaid(by_step, by_impact);
+            let owed = lifted - by_step - by_impact;
+            moved |= owed > 0.0 && self.repay_island(world, held, owed);
         }
         moved
     }
@@ -181,7 +190,7 @@ impl TimeStepping {
         held
     }
 
-    fn repay_island(&mut self, world: &mut World, held: Held) -> bool {
+    fn repay_island(&mut self, world: &mut World, held: Held, mut owed: f64) -> bool {
         let debts = &self.debts;
         let change = |slot: u32| debts.moved[slot as usize].map_or(Motion::ZERO, |moved| moved.change);
         // Kinetic energy, and what the change of velocity in the step has to do with it.
@@ -196,7 +205,6 @@ impl TimeStepping {
             state.velocity = change;
             square += 2.0 * state.kinetic_energy();
         }
-        let mut owed = debts.owed();
         let most = if along > 0.0 { (along / square).min(1.0) } else { 0.0 };
         let inside = along * along - 2.0 * square * owed;
         let least = if inside >= 0.0 { 2.0 * owed / (along + inside.sqrt()) } else { f64::INFINITY };
