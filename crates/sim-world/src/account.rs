@@ -24,7 +24,7 @@
 //! gravity     Σ m g·Δx over all that moved a body: flights, steps, corrections
 //! springs     V₀ − V₁ of ½ k (l − l₀)²; what the user changes of V is not counted
 //! forces      constant force F·Δx;   all others but springs in V: ∫ (F·v + τ·ω) dt by Gauss's rule of order six
-//! scripted    p·u_B, −p·u_A
+//! scripted    p·u_B, −p·u_A;   what a script that moved into a body has lifted, and the body did not pay for
 //! sleep, outside   change of T when a body is stopped, or pushed by the user; what is lifted out of an overlap that the user made
 //!
 //! collision   at an instant:   normal p_n ū_n (impact or micro);   friction p_t·ū_t
@@ -34,7 +34,8 @@
 //!   micro      p_n u_n⁺ of all other contacts: −p_n g/h where a gap g closes
 //!   friction   p_t·u_t⁺            forces   P_f·v⁺
 //!   stepping   − ½ |v⁺ − v|²_M of all other bodies, and P_s·v⁺ − (V₀ − V₁): what the length of the step costs
-//! correction  bodies put right by Δx: − m a·Δx + ΔV, less what is taken from T for it, and what stepping and impact took in the same step
+//! correction  bodies put right by Δx: − m a·Δx + ΔV, less what is taken from T for it, what stepping and impact took in the same step, and what micro took
+//!             when contacts gave way (−p_n (u_n⁺ + g/h)), which go back there
 //!
 //! P₁ − P₀ = m g Δt + F Δt + p of fixed and scripted bodies + correction + sleep + outside + remainder;   L the same with x ×
 //! ∫ x dt of a flight: x₀ τ + ½ v₀ τ² + a τ³/6
@@ -42,7 +43,7 @@
 //!
 //! The terms come from positions, forces and impulses, the left sides from velocities: the remainder measures the integration
 //! of motion and the response to impulses. The equation of a step is an identity, so that there the remainder is rounding.
-//! Impact, micro, friction, stepping and correction never give where contacts obey their law: a positive sum is energy from nowhere.
+//! Impact and friction together, micro, stepping and correction never give where contacts obey their law: a positive sum is energy from nowhere.
 //!
 //! # Cost
 //!
@@ -128,10 +129,11 @@ impl EnergyAccount {
     }
 
     /// Energy that came from nowhere, J, never negative: a positive remainder, and positive sums of causes that can only take
-    /// (impacts, contacts at rest, friction, the length of steps, corrections).
+    /// (collisions with their friction, contacts at rest, the length of steps, corrections).
     #[must_use]
     pub fn gain(&self) -> f64 {
-        let takers = [self.impact, self.micro, self.friction, self.stepping, self.correction];
+        // Restitution may turn the slip of a collision around: its friction gives then, and its impact takes more.
+        let takers = [self.impact + self.friction, self.micro, self.stepping, self.correction];
         takers.into_iter().chain([self.remainder()]).map(|x| x.max(0.0)).sum()
     }
 
@@ -251,7 +253,6 @@ impl MomentumAccount {
 
 /// Work of the contacts of a step, J: see the terms of the same names in [`EnergyAccount`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
 pub struct ContactWork {
     /// Along the normals of fast approaches.
     pub impact: f64,
@@ -263,6 +264,8 @@ pub struct ContactWork {
     pub scripted: f64,
     /// What the length of the step took.
     pub stepping: f64,
+    /// What opening overlaps gave.
+    pub correction: f64,
 }
 
 /// What forces other than gravity and constant ones did to a body in a step.
@@ -558,15 +561,7 @@ impl World {
             energy.friction += work.friction;
             energy.scripted += work.scripted;
             energy.stepping += work.stepping;
-        }
-    }
-
-    /// Books in the open account that so much of what opening overlaps has lifted is what the length of the step had taken, and its impacts, J: for steppers.
-    pub fn book_repaid(&mut self, stepping: f64, impact: f64) {
-        if self.account.open.is_some() {
-            self.account.energy.stepping += stepping;
-            self.account.energy.impact += impact;
-            self.account.energy.correction -= stepping + impact;
+            energy.correction += work.correction;
         }
     }
 

@@ -312,7 +312,15 @@ impl TimeStepping {
                 }
             }
             let impulse = self.contacts[m].frame * self.impulses[m];
-            self.book(world, site, impulse, approach, kind, self.ends_of(m));
+            let ends = self.ends_of(m);
+            let closing = -self.contacts[m].frame.z_axis.dot(ends[0] - ends[1]);
+            let gave_way = closing - self.sites.all[site].gap.max(0.0) / h;
+            if gave_way > 0.0 {
+                let bodies = self.contacts[m].bodies;
+                let movable = bodies.map(|slot| self.pool[slot as usize].is_movable());
+                self.debts.gave_way(bodies, movable, self.impulses[m].z * gave_way);
+            }
+            self.book(world, site, impulse, approach, kind, ends);
         }
         let mut imbalance = 0.0_f64;
         for (body, flyer) in self.pool.iter().zip(&self.flyers) {

@@ -11,14 +11,15 @@
 //! | w | what corrections of the step added to the potential of a body | J |
 //! | δ | v⁺ − v₀, change of its velocity in the step | m/s, rad/s |
 //! | d | ½ \|δ\|²_M, what the length of the step took from it | J |
+//! | s | what contacts that gave way took from it, −`p_n` (`u_n`⁺ + g/h) | J |
 //! | A | fall of its potential on its straight way of the step, h v⁺, before corrections | J |
-//! | u | velocity of the script that carries an island, 0 if there is none | m/s, rad/s |
+//! | u | velocity of the script that carries an island; 0 if something else holds it; of its centre of mass if nothing does, and then δ = 0 | m/s, rad/s |
 //! | x₀, c | place at the start of the step; change of place by corrections | m |
 //!
 //! # Formula
 //!
 //! ```text
-//! islands of bodies that touched or overlapped;   owed = Σ (w − d),   T = Σ ½ |v − u|²_M.   Where owed > 0:
+//! islands of bodies that touched or overlapped;   owed = Σ (w − d − s),   T = Σ ½ |v − u|²_M.   Where owed > 0:
 //! v ← v − σ δ with the least σ in 0 to 1 that takes it, or else the most:   σ Σ M (v − u)·δ − ½ σ² Σ |δ|²_M;   owed less what that took
 //! 0 < owed ≤ T   v ← u + √(1 − owed/T) (v − u)
 //! T < owed       v ← u,   x ← x₀ + α h v⁺ + α² c,   α = A/(2 w) within 0 and 1: where −A α + w α² is least
@@ -39,8 +40,9 @@
 //!
 //! # Failure
 //!
-//! What is not held by anything, what several scripts hold, and what overlapped before the step and has no motion to pay with, does not pay: the
-//! account has it as correction.
+//! What is not held by anything beyond its motion, and what overlapped before the step and has no motion to pay with, does not pay: it gets back what contacts took when
+//! they gave way, and the account has the rest as correction.
+//! What a script carries beyond that, and what several scripts push, is their work.
 //!
 //! # Tested by
 //!
@@ -49,7 +51,7 @@
 use super::stepper::TimeStepping;
 use rigid_impulse::BodyKind;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_world::World;
+use sim_world::{ContactWork, World};
 
 /// How a body moved in the step.
 #[derive(Debug, Clone, Copy)]
@@ -65,13 +67,15 @@ struct Moved {
 /// What bodies owe after a step, by slot.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// w, and d of bodies that contacts carried and of those that were struck, J.
-    owed: Vec<[f64; 3]>,
+    /// w;  d of bodies that contacts carried, and of those that were struck;  s, J.
+    owed: Vec<[f64; 4]>,
     moved: Vec<Option<Moved>>,
     /// Overlapped before the step.
     sunk: Vec<bool>,
     /// Pairs of bodies that touched or overlapped.
     met: Vec<[u32; 2]>,
+    /// What contacts that gave way have taken, and overlaps that were opened later have not given back, J: kept from step to step.
+    pub(super) given_way: f64,
     /// Bodies of the present island.
     pub(super) members: Vec<u32>,
     /// Is one of an island that was looked at.
@@ -81,11 +85,13 @@ pub(super) struct Debts {
 /// What holds an island.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Held {
-    /// Nothing, or several scripts.
-    Not,
-    /// What stands still.
+    /// By nothing: velocity of its centre of mass, m/s.
+    Not(DVec3),
+    /// By several scripts.
+    Pushed,
+    /// By what stands still, or by springs.
     Firmly,
-    /// A script: centre (m) and velocity.
+    /// By a script: centre (m) and velocity.
     Carried(DVec3, Motion),
 }
 
@@ -93,7 +99,8 @@ impl Held {
     /// Velocity with which a place (m) is carried.
     fn at(&self, place: DVec3) -> Motion {
         match *self {
-            Self::Not | Self::Firmly => Motion::ZERO,
+            Self::Pushed | Self::Firmly => Motion::ZERO,
+            Self::Not(linear) => Motion::new(DVec3::ZERO, linear),
             Self::Carried(center, v) => Motion::new(v.angular, v.linear + v.angular.cross(place - center)),
         }
     }
@@ -103,7 +110,7 @@ impl Debts {
     /// A step begins: nobody of so many owes anything.
     pub(super) fn clear(&mut self, slots: usize) {
         self.owed.clear();
-        self.owed.resize(slots, [0.0; 3]);
+        self.owed.resize(slots, [0.0; 4]);
         self.moved.clear();
         self.moved.resize(slots, None);
         self.sunk.clear();
@@ -119,8 +126,17 @@ impl Debts {
     /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity, and lost energy (J) to the
     /// length of the step, or because it was struck.
     pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, change: Motion, lost: [f64; 2]) {
-        self.owed[slot] = [0.0, lost[0], lost[1]];
+        (self.owed[slot][1], self.owed[slot][2]) = (lost[0], lost[1]);
         self.moved[slot] = Some(Moved { start, way, change });
+    }
+
+    /// A contact gave way and took energy (J) from its bodies, of which those that impulses move share it.
+    pub(super) fn gave_way(&mut self, bodies: [u32; 2], movable: [bool; 2], taken: f64) {
+        self.given_way += taken;
+        let share = if movable == [true; 2] { 0.5 * taken } else { taken };
+        for (slot, _) in bodies.into_iter().zip(movable).filter(|(_, movable)| *movable) {
+            self.owed[slot as usize][3] += share;
+        }
     }
 
     /// A body was lifted by this energy, J.
@@ -133,10 +149,10 @@ impl Debts {
         self.met.push(bodies);
     }
 
-    /// What was lifted of the present island, and what the length of the step took from it, J.
-    fn owed(&self) -> [f64; 3] {
+    /// What was lifted of the present island, and what was taken from it in the step, J.
+    fn owed(&self) -> [f64; 4] {
         let all = self.members.iter().map(|slot| self.owed[*slot as usize]);
-        all.fold([0.0; 3], |sum, of| [sum[0] + of[0], sum[1] + of[1], sum[2] + of[2]])
+        all.fold([0.0; 4], |sum, of| [0, 1, 2, 3].map(|k| sum[k] + of[k]))
     }
 }
 
@@ -150,15 +166,34 @@ impl TimeStepping {
         let mut moved = false;
         for island in 0..self.islands.len() {
             let held = self.read_island(world, island);
-            let [lifted, stepping, impact] = self.debts.owed();
-            if held == Held::Not || lifted <= 0.0 {
+            let [lifted, taken @ ..] = self.debts.owed();
+            if lifted <= 0.0 {
                 continue;
             }
-            let by_step = lifted.min(stepping);
-            let by_impact = (lifted - by_step).min(impact);
-            world.book_repaid(by_step, by_impact);
-            let owed = lifted - by_step - by_impact;
-            moved |= owed > 0.0 && self.repay_island(world, held, owed);
+            let mut owed = lifted;
+            let [stepping, impact, micro] = taken.map(|most| {
+                let back = owed.min(most);
+                owed -= back;
+                back
+            });
+            self.debts.given_way -= micro;
+            let correction = owed - lifted;
+            world.book_contact_work(&ContactWork {
+                stepping,
+                impact,
+                micro,
+                correction,
+                ..ContactWork::default()
+            });
+            if held == Held::Pushed {
+                world.book_contact_work(&ContactWork {
+                    scripted: owed,
+                    correction: -owed,
+                    ..ContactWork::default()
+                });
+            } else if owed > 0.0 {
+                moved |= self.repay_island(world, held, owed);
+            }
         }
         moved
     }
@@ -167,32 +202,41 @@ impl TimeStepping {
     fn read_island(&mut self, world: &World, island: usize) -> Held {
         let debts = &mut self.debts;
         debts.members.clear();
-        let (mut held, mut carrier) = (Held::Not, None);
+        let (mut held, mut carrier, mut sprung) = (None, None, false);
+        let mut sum = [DVec3::ZERO, DVec3::ZERO];
         for m in self.islands.contacts(island) {
             for slot in debts.met[*m as usize] {
+                let Some((_, body)) = world.body_in_slot(slot) else { continue };
+                let state = body.state();
                 if self.pool[slot as usize].is_movable() {
                     if !std::mem::replace(&mut debts.seen[slot as usize], true) {
                         debts.members.push(slot);
+                        sprung |= body.has_stateful_forces();
+                        sum = [
+                            sum[0] + state.velocity.linear * body.mass(),
+                            sum[1] + DVec3::splat(body.mass()),
+                        ];
                     }
                     continue;
                 }
-                let Some((_, body)) = world.body_in_slot(slot) else { continue };
-                let state = body.state();
                 if *body.kind() != BodyKind::Scripted || state.velocity == Motion::ZERO {
-                    held = if held == Held::Not { Held::Firmly } else { held };
-                } else if *carrier.get_or_insert(slot) == slot {
-                    held = Held::Carried(state.pose().translation, state.velocity);
-                } else {
-                    return Held::Not;
+                    held = held.or(Some(Held::Firmly));
+                } else if *carrier.get_or_insert(slot) != slot {
+                    held = Some(Held::Pushed);
+                } else if held != Some(Held::Pushed) {
+                    held = Some(Held::Carried(state.pose().translation, state.velocity));
                 }
             }
         }
-        held
+        held.unwrap_or(if sprung { Held::Firmly } else { Held::Not(sum[0] / sum[1]) })
     }
 
     fn repay_island(&mut self, world: &mut World, held: Held, mut owed: f64) -> bool {
         let debts = &self.debts;
-        let change = |slot: u32| debts.moved[slot as usize].map_or(Motion::ZERO, |moved| moved.change);
+        // What falls keeps its momentum.
+        let falls = matches!(held, Held::Not(_));
+        let moved = |slot: u32| debts.moved[slot as usize].filter(|_| !falls);
+        let change = |slot: u32| moved(slot).map_or(Motion::ZERO, |moved| moved.change);
         // Kinetic energy, and what the change of velocity in the step has to do with it.
         let (mut kinetic, mut along, mut square) = (0.0, 0.0, 0.0);
         for &slot in &debts.members {
@@ -222,10 +266,27 @@ impl TimeStepping {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
             let (carrier, velocity) = (held.at(body.state().pose().translation), body.state().velocity);
             let velocity = carrier + (velocity - change(slot) * share - carrier) * left;
-            world.slow_down(id, velocity, carrier);
+            world.slow_down(id, velocity, if falls { Motion::ZERO } else { carrier });
+        }
+        if matches!(held, Held::Carried(..)) && left <= 0.0 {
+            let scripted = owed - kinetic;
+            world.book_contact_work(&ContactWork {
+                scripted,
+                correction: -scripted,
+                ..ContactWork::default()
+            });
+        }
+        if held != Held::Firmly || left > 0.0 {
+            return false;
         }
         let sunk = debts.members.iter().any(|slot| debts.sunk[*slot as usize]);
-        left <= 0.0 && held == Held::Firmly && !sunk && self.go_back(world)
+        if !sunk {
+            return self.go_back(world);
+        }
+        let back = (owed - kinetic).min(debts.given_way);
+        self.debts.given_way -= back;
+        world.book_contact_work(&ContactWork { micro: back, correction: -back, ..ContactWork::default() });
+        false
     }
 
     /// Takes the bodies of an island back to the lowest place of their way.

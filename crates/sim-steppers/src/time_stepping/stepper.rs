@@ -277,6 +277,7 @@ impl TimeStepping {
                 soft.patches.clear();
             }
             self.last_step = 0.0;
+            self.debts.given_way = 0.0;
         }
         self.wake_changed(world, known);
         self.find_contacts(world)?;
