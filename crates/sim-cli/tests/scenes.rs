@@ -487,7 +487,7 @@ fn energy_of_a_mass_on_a_spring_has_no_warning() {
     let text = out(&done);
     assert!(!text.contains("warning"), "{text}");
     let figures: Vec<f64> = text
-        .split("energy")
+        .split("\n  energy ")
         .nth(1)
         .unwrap()
         .split_whitespace()

@@ -253,17 +253,15 @@ fn soak_energy_is_never_above_its_start() {
 #[test]
 fn soak_no_law_makes_energy() {
     for (name, scene) in SCENES {
-        for size in [0.05, 2.0] {
-            for e in [0.0, 0.5, 1.0] {
-                for (law, mut stepper) in laws(1.0 / 60.0) {
-                    // Lemke's driver takes seconds for them.
-                    if law == "lemke" && ["stack", "heap"].contains(&name) && !minute() {
-                        continue;
-                    }
-                    let label = format!("{name} of {size} m, e = {e}, {law}");
-                    let time = if minute() { 60.0 } else { 1.0 };
-                    check(&label, scene(size, e), &mut stepper, time, allowed(name));
+        for (size, e) in [(0.05, 0.0), (2.0, 0.5), (0.3, 1.0)] {
+            for (law, mut stepper) in laws(1.0 / 60.0) {
+                // Lemke's driver takes seconds for them.
+                if law == "lemke" && ["stack", "heap"].contains(&name) && !minute() {
+                    continue;
                 }
+                let label = format!("{name} of {size} m, e = {e}, {law}");
+                let time = if minute() { 60.0 } else { 1.0 };
+                check(&label, scene(size, e), &mut stepper, time, allowed(name));
             }
         }
     }
