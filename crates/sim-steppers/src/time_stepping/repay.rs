@@ -67,8 +67,8 @@ struct Moved {
 /// What bodies owe after a step, by slot.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// w;  d of bodies that contacts carried, and of those that were struck;  s, J.
-    owed: Vec<[f64; 4]>,
+    /// w;  d of bodies that contacts carried, and of those that were struck;  s;  work of friction, J.
+    owed: Vec<[f64; 5]>,
     moved: Vec<Option<Moved>>,
     /// Overlapped before the step.
     sunk: Vec<bool>,
@@ -110,7 +110,7 @@ impl Debts {
     /// A step begins: nobody of so many owes anything.
     pub(super) fn clear(&mut self, slots: usize) {
         self.owed.clear();
-        self.owed.resize(slots, [0.0; 4]);
+        self.owed.resize(slots, [0.0; 5]);
         self.moved.clear();
         self.moved.resize(slots, None);
         self.sunk.clear();
@@ -130,12 +130,13 @@ impl Debts {
         self.moved[slot] = Some(Moved { start, way, change });
     }
 
-    /// A contact gave way and took energy (J) from its bodies, of which those that impulses move share it.
-    pub(super) fn gave_way(&mut self, bodies: [u32; 2], movable: [bool; 2], taken: f64) {
-        self.given_way += taken;
-        let share = if movable == [true; 2] { 0.5 * taken } else { taken };
+    /// A contact gave way and took energy (J, negative if it gave some) from its bodies, of which those that impulses move share it, and its friction worked.
+    pub(super) fn gave_way(&mut self, bodies: [u32; 2], movable: [bool; 2], [taken, friction]: [f64; 2]) {
+        self.given_way += taken.max(0.0);
+        let share = if movable == [true; 2] { 0.5 } else { 1.0 };
         for (slot, _) in bodies.into_iter().zip(movable).filter(|(_, movable)| *movable) {
-            self.owed[slot as usize][3] += share;
+            let owed = &mut self.owed[slot as usize];
+            (owed[3], owed[4]) = (owed[3] + share * taken, owed[4] + share * friction);
         }
     }
 
@@ -152,7 +153,10 @@ impl Debts {
     /// What was lifted of the present island, and what was taken from it in the step, J.
     fn owed(&self) -> [f64; 4] {
         let all = self.members.iter().map(|slot| self.owed[*slot as usize]);
-        all.fold([0.0; 4], |sum, of| [0, 1, 2, 3].map(|k| sum[k] + of[k]))
+        let [w, d, struck, s, friction] =
+            all.fold([0.0; 5], |sum, of| [0, 1, 2, 3, 4].map(|k| sum[k] + of[k]));
+        // Friction that gives, as no exact solution does, is owed too.
+        [w, d, struck, s - friction.max(0.0)]
     }
 }
 
@@ -176,7 +180,7 @@ impl TimeStepping {
                 owed -= back;
                 back
             });
-            self.debts.given_way -= micro;
+            self.debts.given_way -= micro.max(0.0);
             let correction = owed - lifted;
             world.book_contact_work(&ContactWork {
                 stepping,
