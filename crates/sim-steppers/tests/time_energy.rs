@@ -203,7 +203,7 @@ const SCENES: [Scene; 13] = [
         world
             .add(brick(0.5 * s, 0.5 * s, 0.5 * s, 0.5).mass(2.0).restitution(e).at([0.3 * s, 0.0, 5.0 * s]))
             .unwrap();
-        world.add(ball(0.5 * s, 0.5, e).mass(1.0).at([-1.0 * s, 0.0, 6.0 * s])).unwrap();
+        world.add(ball(0.5 * s, 0.5, e).mass(1.0).at([-s, 0.0, 6.0 * s])).unwrap();
         world
     }),
 ];
@@ -377,7 +377,7 @@ fn what_a_shaken_floor_gives_is_its_work() {
 
 /// Random bodies of sizes that differ by a factor of ten, thrown together; some on springs, some dragged.
 fn pile(random: &mut SplitMix64) -> World {
-    let scale = [0.02, 1.0, 20.0][random.below(3) as usize];
+    let scale = [0.02, 1.0, 20.0][random.below(3)];
     let mut world = earth(random.range(0.0, 1.0), random.range(0.0, 1.0));
     for k in 0..4 + random.below(8) {
         let at = DVec3::new(random.range(-0.6, 0.6), random.range(-0.6, 0.6), 0.6 + 0.9 * k as f64) * scale;

@@ -334,7 +334,7 @@ impl TimeStepping {
         self.book_step(world, h);
     }
 
-    /// Enters what forces that depend on the state did in the step, and what its length took: ½ |v⁺ − v|²_M of every body that was pushed.
+    /// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body that was pushed.
     fn book_step(&mut self, world: &mut World, h: f64) {
         self.book_forces(world, h, |slot| self.pool[slot].velocity);
         let mut work = ContactWork::default();

@@ -216,8 +216,8 @@ impl TimeStepping {
             }
             any = true;
             // The body turns with its velocity, so that its kinetic energy stays.
-            let turn = |v: DVec3| state.pose().rotation * (before.pose().rotation.conjugate() * v);
-            state.velocity.angular = turn(before.velocity.angular);
+            let turning = before.pose().rotation.conjugate() * before.velocity.angular;
+            state.velocity.angular = state.pose().rotation * turning;
             let lifted = world.put_right(id, state, user);
             self.report.solver.lifted += lifted;
             if !user {

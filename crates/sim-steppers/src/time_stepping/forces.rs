@@ -169,13 +169,11 @@ impl TimeStepping {
         }
         let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();
         let workspace = &mut self.stiff.workspace;
-        let exact = match implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, workspace) {
-            Ok(exact) => exact,
-            Err(_) => {
-                let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
-                let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
-                return Err(StepError::Body { body, source });
-            }
+        let stepped = implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, workspace);
+        let Ok(exact) = stepped else {
+            let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
+            let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
+            return Err(StepError::Body { body, source });
         };
         for (&slot, v) in slots.iter().zip(&velocities) {
             let flyer = &mut self.flyers[slot as usize];

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | w | what corrections of the step added to the potential of a body | J |
 //! | δ | v⁺ − v₀, change of its velocity in the step | m/s, rad/s |
-//! | d | ½ \|δ\|²_M, what the length of the step took from it | J |
+//! | d | half the square of δ, with masses: what the length of the step took from it | J |
 //! | s | what contacts that gave way took from it, −`p_n` (`u_n`⁺ + g/h) | J |
 //! | A | fall of its potential on its straight way of the step, h v⁺, before corrections | J |
 //! | u | velocity of the script that carries an island; 0 if something else holds it; of its centre of mass if nothing does, and then δ = 0 | m/s, rad/s |
@@ -27,8 +27,8 @@
 //!
 //! A body whose surface is curved moves along the tangent of its way and is lifted at the end of the step by w = ½ H″ (h ω)², with H its potential over the turn.
 //! Without payment a rocking body would gain that much. What the step itself gave pays first: a body that fell in for want of a contact, and
-//! was lifted again, goes on as before. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last still do. w/T is (h Ω)², Ω the frequency of rocking:
-//! where a step is too long for it, the body would swing higher with every step; it goes down to the lowest place of its way instead, and so comes to rest.
+//! was lifted again, goes on as before. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last still do.
+//! w/T is (h Ω)², Ω the frequency of rocking: where a step is too long for it, the body would swing higher with every step; it goes down to the lowest place of its way instead, and so comes to rest.
 //!
 //! # Cost
 //!
