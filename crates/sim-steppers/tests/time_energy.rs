@@ -223,7 +223,9 @@ fn check(label: &str, mut world: World, stepper: &mut TimeStepping, time: f64, s
     }
     let e = total.energy;
     assert!(above <= share * kinetic, "{label}: {above:e} J above the start, of {kinetic:e}: {e:?}");
-    assert!(e.remainder().abs() <= 1e-9 * e.flowed, "{label}: {:e} J not explained: {e:?}", e.remainder());
+    // A top that turns fast has far more energy than flows: its rounding counts.
+    let flowed = e.flowed + kinetic;
+    assert!(e.remainder().abs() <= 1e-9 * flowed, "{label}: {:e} J not explained: {e:?}", e.remainder());
     // What lies still is followed to a ten-millionth of its size. Lemke's driver gives up on some: what contacts gave then, the step took.
     let weight = |b: &Body| G * b.mass() * b.colliders().iter().map(|c| radius(&world, *c)).sum::<f64>();
     let still: f64 = world.bodies().filter(|(_, b)| b.is_free()).map(|(_, b)| 1e-6 * weight(b)).sum();
