@@ -272,6 +272,17 @@ pub struct ImplicitWorkspace {
     cholesky: Cholesky,
 }
 
+impl ImplicitWorkspace {
+    /// What impulses at the centres of mass (six numbers per body, moment first, N·m·s and N·s) add to the velocities that the last
+    /// [`implicit_step`] found, in their place, rad/s and m/s: the forces give way with them.
+    ///
+    /// # Errors
+    /// A wrong number of entries.
+    pub fn respond(&mut self, impulses: &mut [f64]) -> Result<(), MathError> {
+        self.lu.solve_in_place(impulses)
+    }
+}
+
 /// Velocities after a step of `h` seconds under stiff forces; `given` are all other wrenches (gravity, gyroscopic). True if the exact gradients served,
 /// false if the safe ones had to.
 ///

@@ -159,6 +159,9 @@ fn energy_from_nowhere_is_told() {
     // Contacts that give energy, though the sums agree.
     (report.energy.micro, report.energy.end) = (2.0, 6.0);
     assert_eq!(report.unexplained_energy(0.0), Some(2.0));
-    report.solver.lifted = 0.25;
+    // What opening overlaps gives is told too, unless it was paid for.
+    (report.energy.correction, report.energy.end) = (0.25, 6.25);
     assert!((report.energy_gain() - 2.25).abs() < 1e-15);
+    (report.energy.correction, report.energy.stepping, report.energy.end) = (-0.25, -1.0, 4.75);
+    assert!((report.energy_gain() - 2.0).abs() < 1e-15);
 }

@@ -118,27 +118,18 @@ fn energy_is_never_made() {
             let report = stepper.advance(&mut world, 0.1).unwrap();
             let now = energy(&world);
             let account = report.energy;
-            // The split between normal and tangential work depends on the order of the books, their sum does not.
             let contact = account.impact + account.micro + account.friction;
-            let allowed = account.remainder().max(0.0) + report.solver.lifted.max(0.0) + 1e-9 * before;
-            // What a contact books for a body that it bears in part the remainder takes back, and more: see the tipping brick.
-            let made = contact + account.remainder().min(0.0);
-            assert!(
-                made <= allowed,
-                "e = {e}: contacts do work {contact}, remainder {}",
-                account.remainder()
-            );
-            assert!(now <= before + allowed, "e = {e}: {before} to {now}, remainder {}", account.remainder());
-            assert!(account.remainder().abs() < 0.05 * before, "remainder {}", account.remainder());
+            assert!(contact <= 1e-7 * before, "e = {e}: contacts do work {contact}");
+            assert!(account.correction <= 1e-7 * before && account.stepping <= 1e-9 * before, "{account:?}");
+            assert!(now <= before + 1e-7 * before, "e = {e}: {before} to {now}: {account:?}");
+            assert!(account.remainder().abs() < 1e-12 * (before + account.flowed), "{account:?}");
             before = now;
         }
     }
 }
 
 #[test]
-fn the_remainder_takes_back_what_contacts_book_for_a_tipping_brick() {
-    // A contact that bears the share α of a weight books p · (v + v⁺)/2 = ½ α (1 − α) m (g h)² in a step from rest, and the remainder −½ (1 − α) m (g h)²:
-    // contacts alone may do work, contacts and remainder together never. Both are of first order.
+fn the_length_of_steps_takes_from_a_tipping_brick_in_proportion() {
     let mut sums = Vec::new();
     for dt in [1.0 / 60.0, 1.0 / 120.0, 1.0 / 240.0] {
         let mut world = earth(2.0, 0.0);
@@ -148,12 +139,11 @@ fn the_remainder_takes_back_what_contacts_book_for_a_tipping_brick() {
             .add(brick(0.5, 0.4, 0.3, 2.0).at([0.0, 0.0, low]).turned(DQuat::from_rotation_y(turn)))
             .unwrap();
         let before = energy(&world);
-        let report = cone(|p| p.dt = dt).advance(&mut world, 0.2).unwrap();
-        let account = report.energy;
+        let account = cone(|p| p.dt = dt).advance(&mut world, 0.2).unwrap().energy;
         let contact = account.impact + account.micro + account.friction;
-        assert!(contact > 0.0 && contact < 0.1 * -account.remainder(), "{account:?}");
-        assert_close!(contact + account.remainder(), energy(&world) - before, abs = 1e-9 * before);
-        sums.push(contact + account.remainder());
+        assert!(contact <= 1e-12 && account.stepping < 0.0, "{account:?}");
+        assert_close!(contact + account.stepping, energy(&world) - before, abs = 1e-12 * before);
+        sums.push(contact + account.stepping);
     }
     for k in 0..2 {
         assert_close!(sums[k] / sums[k + 1], 2.0, rel = 0.05);

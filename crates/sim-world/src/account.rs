@@ -12,21 +12,38 @@
 //! | T | kinetic energy of all free bodies | J |
 //! | P, L | momentum and angular momentum about the world's origin of all free bodies | kg·m/s, kg·m²/s |
 //! | p | impulse on A at a contact | N·s |
-//! | u | velocity of A relative to B at the contact, ū its mean over the collision | m/s |
+//! | u, u⁺ | velocity of A relative to B at the contact, after a step; ū its mean over a collision | m/s |
+//! | v, v⁺ | velocities of a body before and after a step of h seconds | m/s, rad/s |
+//! | V | energy of springs between free bodies and what stands still | J |
+//! | M, I | masses and inertias | kg, kg·m² |
 //!
 //! # Formula
 //!
 //! ```text
-//! T₁ − T₀ = gravity + springs + forces + scripted + impact + micro + friction + sleep + outside + remainder
-//! flight      gravity m g·Δx;   constant force F·Δx;   other forces ∫ (F·v + τ·ω) dt by Gauss's rule of order six
-//! springs     V₀ − V₁ of ½ k (l − l₀)², taken out of the work of forces, in which it is; what the user changes of V is not counted
-//! collision   normal p_n ū_n (impact or micro);   friction p_t·ū_t;   scripted p·u_B, −p·u_A
-//! P₁ − P₀ = m g Δt + F Δt + p of fixed and scripted bodies + sleep + outside + remainder;   L the same with x ×
+//! T₁ − T₀ = gravity + springs + forces + scripted + impact + micro + friction + stepping + correction + sleep + outside + remainder
+//! gravity     Σ m g·Δx over all that moved a body: flights, steps, corrections
+//! springs     V₀ − V₁ of ½ k (l − l₀)²; what the user changes of V is not counted
+//! forces      constant force F·Δx;   all others but springs in V: ∫ (F·v + τ·ω) dt by Gauss's rule of order six
+//! scripted    p·u_B, −p·u_A;   what a script that moved into a body has lifted, and the body did not pay for
+//! sleep, outside   change of T when a body is stopped, or pushed by the user; what is lifted out of an overlap that the user made
+//!
+//! collision   at an instant:   normal p_n ū_n (impact or micro);   friction p_t·ū_t
+//! step        v⁺ = v + h a + M⁻¹ (Jᵀ p + P_s + P_f),   x⁺ = x + h v⁺,   P_s of springs, P_f of other forces that depend on the state:
+//!   T₁ − T₀ = m a·(x⁺ − x) + p·u⁺ + P_s·v⁺ + P_f·v⁺ − ½ |v⁺ − v|²_M,    turning without torque keeps T
+//!   impact     p_n u_n⁺ of fast approaches, − ½ |v⁺ − v|²_M of their bodies
+//!   micro      p_n u_n⁺ of all other contacts: −p_n g/h where a gap g closes
+//!   friction   p_t·u_t⁺            forces   P_f·v⁺
+//!   stepping   − ½ |v⁺ − v|²_M of all other bodies, and P_s·v⁺ − (V₀ − V₁): what the length of the step costs
+//! correction  bodies put right by Δx: − m a·Δx + ΔV, less what is taken from T for it, what stepping and impact took in the same step, and what micro took
+//!             when contacts gave way (−p_n (u_n⁺ + g/h)), which go back there
+//!
+//! P₁ − P₀ = m g Δt + F Δt + p of fixed and scripted bodies + correction + sleep + outside + remainder;   L the same with x ×
 //! ∫ x dt of a flight: x₀ τ + ½ v₀ τ² + a τ³/6
 //! ```
 //!
 //! The terms come from positions, forces and impulses, the left sides from velocities: the remainder measures the integration
-//! of motion and the response to impulses.
+//! of motion and the response to impulses. The equation of a step is an identity, so that there the remainder is rounding.
+//! Impact and friction together, micro, stepping and correction never give where contacts obey their law: a positive sum is energy from nowhere.
 //!
 //! # Cost
 //!
@@ -49,10 +66,11 @@ use crate::{
     events::Collision,
     force::Exerted,
     piece::{Law, Piece},
+    work::{ContactWork, ForceWork},
     world::World,
 };
 use rigid_impulse::{Body as RigidState, BodyKind, CollisionKind};
-use sim_math::glam::DVec3;
+use sim_math::{glam::DVec3, spatial::Motion};
 
 /// Where the kinetic energy of an advance came from and went to, J.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -70,12 +88,16 @@ pub struct EnergyAccount {
     pub forces: f64,
     /// Work of scripted bodies.
     pub scripted: f64,
-    /// Work of ordinary collisions along the normal: at most 0 but for restitution above 1.
+    /// What ordinary collisions took: at most 0 but for restitution above 1.
     pub impact: f64,
-    /// Work of micro-collisions along the normal, of either sign.
+    /// Work along the normal of micro-collisions, of either sign, and of contacts that last, at most 0.
     pub micro: f64,
     /// Work of friction in all collisions.
     pub friction: f64,
+    /// What steps of finite length took from bodies in contact and on springs, at most 0: it shrinks with the step. 0 from event to event.
+    pub stepping: f64,
+    /// What moving overlapping bodies apart gave: what it lifted, less what they paid for it with their motion.
+    pub correction: f64,
     /// Energy of bodies put to sleep or frozen, negative.
     pub sleep: f64,
     /// Changes by the user, between or during advances.
@@ -85,7 +107,7 @@ pub struct EnergyAccount {
 }
 
 impl EnergyAccount {
-    fn causes(&self) -> [f64; 9] {
+    fn causes(&self) -> [f64; 11] {
         [
             self.gravity,
             self.springs,
@@ -94,6 +116,8 @@ impl EnergyAccount {
             self.impact,
             self.micro,
             self.friction,
+            self.stepping,
+            self.correction,
             self.sleep,
             self.outside,
         ]
@@ -106,10 +130,12 @@ impl EnergyAccount {
     }
 
     /// Energy that came from nowhere, J, never negative: a positive remainder, and positive sums of causes that can only take
-    /// (impacts, contacts at rest, friction).
+    /// (collisions with their friction, contacts at rest, the length of steps, corrections).
     #[must_use]
     pub fn gain(&self) -> f64 {
-        [self.remainder(), self.impact, self.micro, self.friction].into_iter().map(|x| x.max(0.0)).sum()
+        // Restitution may turn the slip of a collision around: its friction gives then, and its impact takes more.
+        let takers = [self.impact + self.friction, self.micro, self.stepping, self.correction];
+        takers.into_iter().chain([self.remainder()]).map(|x| x.max(0.0)).sum()
     }
 
     /// Account of this advance and a later one.
@@ -127,6 +153,8 @@ impl EnergyAccount {
             impact: self.impact + later.impact,
             micro: self.micro + later.micro,
             friction: self.friction + later.friction,
+            stepping: self.stepping + later.stepping,
+            correction: self.correction + later.correction,
             sleep: self.sleep + later.sleep,
             outside: self.outside + later.outside + between,
             flowed: self.flowed + later.flowed + between.abs(),
@@ -185,6 +213,8 @@ pub struct MomentumAccount {
     pub fixed: Momentum,
     /// Impulses from scripted bodies.
     pub scripted: Momentum,
+    /// Momentum that bodies lost or got when overlaps were opened.
+    pub correction: Momentum,
     /// Momentum taken from bodies that were put to sleep or frozen.
     pub sleep: Momentum,
     /// Changes by the user, between or during advances.
@@ -196,7 +226,8 @@ impl MomentumAccount {
     #[must_use]
     pub fn remainder(&self) -> Momentum {
         let mut left = self.end.minus(self.start);
-        for cause in [self.gravity, self.forces, self.fixed, self.scripted, self.sleep, self.outside] {
+        let others = [self.correction, self.sleep, self.outside];
+        for cause in [self.gravity, self.forces, self.fixed, self.scripted].into_iter().chain(others) {
             left = left.minus(cause);
         }
         left
@@ -214,23 +245,11 @@ impl MomentumAccount {
             forces: self.forces.plus(later.forces),
             fixed: self.fixed.plus(later.fixed),
             scripted: self.scripted.plus(later.scripted),
+            correction: self.correction.plus(later.correction),
             sleep: self.sleep.plus(later.sleep),
             outside: self.outside.plus(later.outside).plus(between),
         }
     }
-}
-
-/// Work of the contacts of a step, J: see the terms of the same names in [`EnergyAccount`].
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ContactWork {
-    /// Along the normals of fast approaches.
-    pub impact: f64,
-    /// Along all other normals.
-    pub micro: f64,
-    /// Of friction.
-    pub friction: f64,
-    /// Of scripted bodies.
-    pub scripted: f64,
 }
 
 /// The books of the advance that is under way.
@@ -242,6 +261,8 @@ pub(crate) struct Account {
     momentum: MomentumAccount,
     /// Potential of springs at the start of the advance, with what the user changed of it since, J.
     springs: f64,
+    /// Work of springs in steps, and what corrections added to their potential, J.
+    elastic: Option<f64>,
     /// What the last one closed with.
     closed: Option<Closed>,
 }
@@ -368,6 +389,50 @@ impl Account {
         }
     }
 
+    /// Books that a free body was put right without motion, under its weight and constant force (N): what that added to the potential of its springs, J,
+    /// and whether the user had put it wrong. Gives what it added to all potentials, J.
+    pub(crate) fn moved(
+        &mut self,
+        [before, after]: [&RigidState; 2],
+        pulls: [DVec3; 2],
+        springs: f64,
+        user: bool,
+    ) -> f64 {
+        let shift = after.pose().translation - before.pose().translation;
+        let [weight, force] = pulls.map(|pull| pull.dot(shift));
+        let lifted = springs - weight - force;
+        if self.open.is_some() {
+            let change = Momentum::of(after).minus(Momentum::of(before));
+            self.energy.gravity += weight;
+            self.energy.forces += force;
+            if springs != 0.0 {
+                // The fall of their potential has it, but it is no work on a motion.
+                *self.elastic.get_or_insert(0.0) -= springs;
+            }
+            let turned = after.kinetic_energy() - before.kinetic_energy();
+            let (energy, momentum) = if user {
+                (&mut self.energy.outside, &mut self.momentum.outside)
+            } else {
+                (&mut self.energy.correction, &mut self.momentum.correction)
+            };
+            *energy += lifted + turned;
+            momentum.add(change);
+        }
+        lifted
+    }
+
+    /// Books that a free body was slowed down to pay for a correction; `carrier` is the velocity of a script that carries it.
+    pub(crate) fn slowed(&mut self, before: &RigidState, after: &RigidState, carrier: Motion) {
+        if self.open.is_some() {
+            let change = Momentum::of(after).minus(Momentum::of(before));
+            let spin = after.spin() - before.spin();
+            let carried = carrier.linear.dot(change.linear) + carrier.angular.dot(spin);
+            self.energy.scripted += carried;
+            self.energy.correction += after.kinetic_energy() - before.kinetic_energy() - carried;
+            self.momentum.correction.add(change);
+        }
+    }
+
     /// Books a change of velocity by the user.
     pub(crate) fn pushed(&mut self, before: &RigidState, after: &RigidState) {
         if self.open.is_some() {
@@ -416,6 +481,7 @@ impl World {
         let springs = self.held_energy();
         self.account = Account {
             springs,
+            elastic: None,
             open: Some(self.time()),
             energy: EnergyAccount { start: energy, end: energy, ..EnergyAccount::default() },
             momentum: MomentumAccount { start: momentum, end: momentum, ..MomentumAccount::default() },
@@ -435,23 +501,25 @@ impl World {
         self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
         let (energy, momentum) = self.motion();
         (account.energy.end, account.momentum.end) = (energy, momentum);
-        // The work of all forces, in which it is, was booked as it was done.
         account.energy.springs = account.springs - self.held_energy();
-        account.energy.forces -= account.energy.springs;
+        if let Some(elastic) = account.elastic {
+            account.energy.stepping += elastic - account.energy.springs;
+        }
         account.energy.flowed = account.energy.causes().into_iter().map(f64::abs).sum();
         let closed = Closed { revision: self.revision, time, energy, momentum };
         self.account = Account { closed: Some(closed), ..Account::default() };
         (account.energy, account.momentum)
     }
 
-    /// Books what forces did to a free body in the open account: their work (J), and their impulse (N·s) and moment (N·m·s) about its centre of mass
-    /// at `center` (m): for steppers.
-    pub fn book_force(&mut self, work: f64, center: DVec3, impulse: DVec3, moment: DVec3) {
-        if self.account.open.is_some() {
-            self.account.energy.forces += work;
-            let mut both = Momentum::at(center, impulse);
-            both.angular += moment;
-            self.account.momentum.forces.add(both);
+    /// Books what forces did in a step to a free body whose centre of mass is at `center` (m) in the open account: for steppers.
+    pub fn book_force(&mut self, center: DVec3, work: &ForceWork) {
+        let account = &mut self.account;
+        if account.open.is_some() {
+            account.energy.forces += work.others;
+            *account.elastic.get_or_insert(0.0) += work.springs;
+            let mut both = Momentum::at(center, work.impulse);
+            both.angular += work.moment;
+            account.momentum.forces.add(both);
         }
     }
 
@@ -463,6 +531,8 @@ impl World {
             energy.micro += work.micro;
             energy.friction += work.friction;
             energy.scripted += work.scripted;
+            energy.stepping += work.stepping;
+            energy.correction += work.correction;
         }
     }
 

@@ -68,9 +68,10 @@ pub mod snapshot;
 mod solid;
 mod stability;
 mod stepper;
+mod work;
 mod world;
 
-pub use account::{ContactWork, EnergyAccount, Momentum, MomentumAccount};
+pub use account::{EnergyAccount, Momentum, MomentumAccount};
 pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
 pub use collider::{Collider, ColliderBuilder, Groups, Surface};
 pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};
@@ -86,6 +87,7 @@ pub use snapshot::{Registry, SnapshotError};
 pub use solid::mass_of;
 pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
+pub use work::{ContactWork, ForceWork};
 pub use world::{Change, World, WorldBuilder};
 
 #[cfg(doctest)]

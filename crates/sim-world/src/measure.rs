@@ -24,10 +24,22 @@ impl World {
         self.forces().map(|(_, force)| self.stretch(force)).sum()
     }
 
-    /// Of those springs whose ends are free bodies or stand still, J: nothing but these ends changes it.
-    pub(crate) fn held_energy(&self) -> f64 {
+    /// True for a spring whose ends are free bodies or stand still: it has a potential that nothing but these ends changes. For steppers.
+    #[must_use]
+    pub fn is_elastic(&self, force: &ForceGenerator) -> bool {
         let scripted = |id: BodyId| self.get(id).is_some_and(|b| !b.is_free() && !b.is_fixed());
-        self.forces().filter(|(_, f)| !f.bodies().any(scripted)).map(|(_, f)| self.stretch(f)).sum()
+        matches!(force, ForceGenerator::Spring { .. }) && !force.bodies().any(scripted)
+    }
+
+    /// Energy of such springs, J.
+    pub(crate) fn held_energy(&self) -> f64 {
+        self.forces().filter(|(_, f)| self.is_elastic(f)).map(|(_, f)| self.stretch(f)).sum()
+    }
+
+    /// Of those that hold on to a body, J.
+    pub(crate) fn held_energy_of(&self, id: BodyId) -> f64 {
+        let held = self.forces().filter(|(_, f)| f.bodies().any(|b| b == id) && self.is_elastic(f));
+        held.map(|(_, f)| self.stretch(f)).sum()
     }
 
     fn stretch(&self, force: &ForceGenerator) -> f64 {

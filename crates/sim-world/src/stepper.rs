@@ -157,7 +157,7 @@ pub struct SolverReport {
     pub deepest: f64,
     /// Largest acceleration of a body in contact in the last step, m/s²: what forces and contacts leave unbalanced.
     pub imbalance: f64,
-    /// Potential energy added by moving overlapping bodies apart, J.
+    /// Potential energy added by moving overlapping bodies apart, J: the account tells who paid for it.
     pub lifted: f64,
 }
 
@@ -220,11 +220,10 @@ pub struct StepReport {
 }
 
 impl StepReport {
-    /// Energy that came from nowhere, J, never negative: see [`EnergyAccount::gain`], and what moving overlapping bodies apart
-    /// lifted.
+    /// Energy that came from nowhere, J, never negative: see [`EnergyAccount::gain`].
     #[must_use]
     pub fn energy_gain(&self) -> f64 {
-        self.energy.gain() + self.solver.lifted.max(0.0)
+        self.energy.gain()
     }
 
     /// [`StepReport::energy_gain`] if it is more than a millionth of the energy that flowed and `allowed` (J): a rise without a cause.

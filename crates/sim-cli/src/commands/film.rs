@@ -11,7 +11,7 @@ use scene::{
 };
 use sim_math::{Aabb, Pose, glam::DVec3};
 use sim_traits::{BodyId, Shape};
-use sim_world::{Body, Event, EventKind, World};
+use sim_world::{Body, EnergyAccount, Event, EventKind, World};
 use std::{
     io::{self, Write},
     sync::{Arc, Mutex, PoisonError},
@@ -49,13 +49,23 @@ impl Write for Tape {
 }
 
 /// Names of the work in a recording, in the order of [`work`].
-const WORK: [&str; 7] =
-    ["forces", "scripted bodies", "impacts", "friction", "put to sleep", "controllers", "numerical error"];
+pub(super) const WORK: [&str; 9] = [
+    "forces",
+    "scripted bodies",
+    "impacts",
+    "friction",
+    "length of steps",
+    "overlaps opened",
+    "put to sleep",
+    "controllers",
+    "numerical error",
+];
 
-/// Work of each cause since the beginning, J; gravity is in the potential energy.
-fn work(run: &Run) -> Vec<f64> {
-    let e = run.report().energy;
-    vec![e.forces, e.scripted, e.impact + e.micro, e.friction, e.sleep, e.outside, e.remainder()]
+/// Work of each cause, J; gravity and springs are in the potential energy.
+pub(super) fn work(e: &EnergyAccount) -> [f64; 9] {
+    let contact = e.impact + e.micro;
+    let numerical = [e.stepping, e.correction];
+    [e.forces, e.scripted, contact, e.friction, numerical[0], numerical[1], e.sleep, e.outside, e.remainder()]
 }
 
 /// A recording that is being filled from a run.
@@ -190,7 +200,7 @@ impl Film {
             momentum: world.momentum(),
             angular_momentum: world.angular_momentum(),
             events: run.report().events as f64,
-            work: work(run),
+            work: work(&run.report().energy).to_vec(),
         };
         self.recorder.push(&Frame { time: world.time(), bodies, contacts, boxes, pairs, sums })?;
         if self.shown.is_some_and(|shown| shown.elapsed() > PATIENCE) {

@@ -3,7 +3,7 @@
 use super::{
     clock::{Clock, Taken},
     depths::Depths,
-    film::{Film, Tape},
+    film::{Film, Tape, WORK, work},
     lookout::Lookout,
     profile::Meters,
     source::{Choices, Source},
@@ -398,6 +398,11 @@ pub fn report(name: &str, o: &Outcome) -> String {
         "  energy            {:.6e} J at the start, {:.6e} J at the end, largest rise {:.1e} J",
         o.energy_start, o.energy_end, o.energy_gain
     );
+    let causes = WORK.iter().zip(work(&o.report.energy)).filter(|(_, joule)| *joule != 0.0);
+    let causes: Vec<String> = causes.map(|(name, joule)| format!("{name} {joule:.2e}")).collect();
+    if !causes.is_empty() {
+        let _ = writeln!(text, "  work in J         {}", causes.join(", "));
+    }
     let _ = writeln!(text, "  deepest overlap   {:.1e} m", o.deepest);
     let _ = writeln!(text, "  at the end        {} bodies tilted, fastest {:.3e} m/s", o.tilted, o.fastest);
     let [offset, path, angle] = o.stability;

@@ -17,7 +17,7 @@
 //! ```text
 //! v⁺ = v + h a + M⁻¹ Jᵀ p,    g/h + J_n v⁺ ≥ 0 ⊥ p_n ≥ 0  (0 in place of g < 0, or its share by Baumgarte),    friction: Coulomb's law
 //! x⁺ = x + h v⁺ for bodies that a contact pushes, the exact parabola for all others
-//! work of contact = p · J (v + v⁺)/2,    not explained by the account: ½ h m a·(v − v⁺), which adds up to its first and last term
+//! energy: ΔE = p · J v⁺ − ½ |v⁺ − v|²_M: contacts take (p_n J_n v⁺ = −p_n g/h, friction opposes J_t v⁺), and so does the length of the step
 //! ```
 //!
 //! # Cost
@@ -45,11 +45,11 @@ use super::{
     sites::Sites,
     stepper::{Stage, TimeStepping},
 };
-use constraint_dynamics::{Remembered, pool};
-use rigid_impulse::CollisionKind;
+use constraint_dynamics::{Remembered, pool, soften::Settled};
+use rigid_impulse::{BodyKind, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::{ContactError, ContactProblem};
-use sim_world::{Event, EventKind, Listing, StepError, World};
+use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
 const FEW: usize = 32;
@@ -71,6 +71,10 @@ impl TimeStepping {
     /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end.
     pub(super) fn solve_contacts(&mut self, world: &mut World, h: f64, cut: bool) -> Result<(), StepError> {
         self.trace(Stage::Forces);
+        self.debts.clear(self.pool.len());
+        for site in self.sites.all.iter().filter(|site| site.gap < -self.params.slop) {
+            self.debts.overlapped(site.bodies);
+        }
         self.kicks(world, h)?;
         for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
             body.velocity += flyer.kick;
@@ -81,7 +85,7 @@ impl TimeStepping {
             self.hold(world, h, true);
             self.last_step = h;
             self.report.solver.imbalance = 0.0;
-            self.book_forces(world, h, |slot| self.pool[slot].velocity);
+            self.book_step(world, h);
             return Ok(());
         }
         // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
@@ -101,29 +105,23 @@ impl TimeStepping {
         self.resting.held.clear();
         self.resting.held.resize(self.sites.all.len(), false);
         for island in 0..self.islands.len() {
-            let members = self.islands.contacts(island);
-            let site_of = |m: &u32| self.chosen[*m as usize] as usize;
-            let still = |m: &u32| {
-                let movable = self.sites.all[site_of(m)].bodies.map(|k| k as usize);
-                movable.into_iter().all(|k| self.resting.still[k] || !self.pool[k].is_movable())
-            };
-            if members.iter().all(still) {
-                members.iter().for_each(|m| self.resting.held[site_of(m)] = true);
-                continue;
+            if !self.is_sprung(island) {
+                let start = self.order.len() as u32;
+                self.collect(island, h);
+                self.spans.push([start, self.order.len() as u32]);
             }
-            let start = self.order.len();
-            for m in members {
-                let k = self.chosen[*m as usize];
-                let site = &self.sites.all[k as usize];
-                let bias = match self.params.stabilization {
-                    Stabilization::Baumgarte(share) if site.gap < 0.0 => share * site.gap / h,
-                    _ => site.gap.max(0.0) / h,
-                };
-                self.order.push(k);
-                self.contacts.push(contact_at(site, bias));
-            }
-            self.spans.push([start as u32, self.order.len() as u32]);
         }
+        // Islands with bodies that springs hold come last, as one problem.
+        let sprung = self.order.len();
+        for island in 0..self.islands.len() {
+            if self.is_sprung(island) {
+                let start = self.order.len() as u32;
+                self.collect(island, h);
+                self.spans.push([start, self.order.len() as u32]);
+            }
+        }
+        let one = self.stiff.fits(self.order.len() - sprung);
+        self.spans.retain(|[start, end]| start < end && !(one && *start as usize >= sprung));
         self.assemble();
         self.impulses.clear();
         let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
@@ -141,6 +139,9 @@ impl TimeStepping {
         for k in 0..self.spans.len() {
             let [start, end] = self.spans[k].map(|x| x as usize);
             self.solve_island(world, start, end, h)?;
+        }
+        if one && sprung < self.order.len() {
+            self.solve_stiff(world, sprung, self.order.len(), h)?;
         }
         self.hold(world, h, false);
         self.book_contacts(world, h);
@@ -162,6 +163,37 @@ impl TimeStepping {
         }));
         self.last_step = h;
         Ok(())
+    }
+
+    /// True if springs, drag or torques act on a body of an island.
+    fn is_sprung(&self, island: usize) -> bool {
+        let bodies = |m: &u32| self.sites.all[self.chosen[*m as usize] as usize].bodies;
+        !self.stiff.is_empty()
+            && self.islands.contacts(island).iter().flat_map(bodies).any(|slot| self.stiff.has(slot))
+    }
+
+    /// Appends the contacts of an island to the problem, unless it stays where it is.
+    fn collect(&mut self, island: usize, h: f64) {
+        let members = self.islands.contacts(island);
+        let site_of = |m: &u32| self.chosen[*m as usize] as usize;
+        let still = |m: &u32| {
+            let movable = self.sites.all[site_of(m)].bodies.map(|k| k as usize);
+            movable.into_iter().all(|k| self.resting.still[k] || !self.pool[k].is_movable())
+        };
+        if members.iter().all(still) {
+            members.iter().for_each(|m| self.resting.held[site_of(m)] = true);
+            return;
+        }
+        for m in members {
+            let k = self.chosen[*m as usize];
+            let site = &self.sites.all[k as usize];
+            let bias = match self.params.stabilization {
+                Stabilization::Baumgarte(share) if site.gap < 0.0 => share * site.gap / h,
+                _ => site.gap.max(0.0) / h,
+            };
+            self.order.push(k);
+            self.contacts.push(contact_at(site, bias));
+        }
     }
 
     /// What the contact law needs of the contacts.
@@ -219,26 +251,41 @@ impl TimeStepping {
             ContactProblem::of_bodies(self.prepared.view(), blocks, velocity, friction)
         };
         let problem = problem.map(|problem| problem.with_accuracy(accuracy));
-        let report = &mut self.report.solver;
-        report.islands += 1;
-        report.largest = report.largest.max((end - start) as u64);
         let impulses = &mut self.impulses[start..end];
         let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
-        let solved = solved.map(|found| {
-            report.iterations += u64::from(found.iterations);
-            report.residual = report.residual.max(found.residual);
-            report.cone_violation = report.cone_violation.max(found.cone_violation);
-            report.unsolved += u64::from(!found.solved);
-        });
-        solved.map_err(|source| {
-            let members: Vec<usize> = self.order[start..end].iter().map(|&k| k as usize).collect();
-            self.law_error(world, &members, source)
-        })
+        let exact = self.count_solved(world, start, end, solved)? && accuracy <= 0.0;
+        pool::apply(&mut self.pool, &self.contacts[start..end], &self.impulses[start..end]);
+        if !exact {
+            self.restrain(world, start, end);
+        }
+        Ok(())
     }
 
-    /// Applies the impulses and enters them in the account: between the halves of the change by forces, so that their work is that of the mean
-    /// velocity.
+    /// Enters in the report how contacts `start..end` were solved; true if the law met its tolerance.
+    pub(super) fn count_solved(
+        &mut self,
+        world: &World,
+        start: usize,
+        end: usize,
+        solved: Result<Settled, ContactError>,
+    ) -> Result<bool, StepError> {
+        let report = &mut self.report.solver;
+        report.islands += 1;
+        report.largest = report.largest.max((end - start) as u64);
+        let found = solved.map_err(|source| {
+            let members: Vec<usize> = self.order[start..end].iter().map(|&k| k as usize).collect();
+            self.law_error(world, &members, source)
+        })?;
+        let report = &mut self.report.solver;
+        report.iterations += u64::from(found.iterations);
+        report.residual = report.residual.max(found.residual);
+        report.cone_violation = report.cone_violation.max(found.cone_violation);
+        report.unsolved += u64::from(!found.solved);
+        Ok(found.solved)
+    }
+
+    /// Enters the impulses in the account, with their work at the end of the step: the pool has its velocities.
     fn book_contacts(&mut self, world: &mut World, h: f64) {
         for m in 0..self.order.len() {
             if self.impulses[m] != DVec3::ZERO {
@@ -246,9 +293,6 @@ impl TimeStepping {
                     self.flyers[slot as usize].pushed = true;
                 }
             }
-        }
-        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-            body.velocity -= flyer.kick * 0.5;
         }
         for m in 0..self.order.len() {
             if self.impulses[m] == DVec3::ZERO {
@@ -262,19 +306,64 @@ impl TimeStepping {
                 } else {
                     CollisionKind::Lasting
                 };
+            if kind == CollisionKind::Ordinary {
+                for slot in self.contacts[m].bodies {
+                    self.flyers[slot as usize].struck = true;
+                }
+            }
             let impulse = self.contacts[m].frame * self.impulses[m];
-            self.book(world, site, impulse, approach, kind);
-            pool::apply(&mut self.pool, &self.contacts[m..=m], &self.impulses[m..=m]);
+            let ends = self.ends_of(m);
+            let closing = -self.contacts[m].frame.z_axis.dot(ends[0] - ends[1]);
+            let gave_way = closing - self.sites.all[site].gap.max(0.0) / h;
+            // Parting under load, which no exact solution does, has given energy.
+            let taken = self.impulses[m].z * if closing < 0.0 { closing } else { gave_way.max(0.0) };
+            let along = self.contacts[m].frame.z_axis * self.impulses[m].z;
+            let friction = (impulse - along).dot(ends[0] - ends[1]);
+            let bodies = self.contacts[m].bodies;
+            let movable = bodies.map(|slot| self.pool[slot as usize].is_movable());
+            self.debts.gave_way(bodies, movable, [taken, friction]);
+            self.book(world, site, impulse, approach, kind, ends);
         }
         let mut imbalance = 0.0_f64;
-        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-            body.velocity += flyer.kick * 0.5;
+        for (body, flyer) in self.pool.iter().zip(&self.flyers) {
             if flyer.pushed && body.is_movable() {
                 imbalance = imbalance.max((body.velocity.linear - flyer.start.linear).length() / h);
             }
         }
         self.report.solver.imbalance = imbalance;
+        self.book_step(world, h);
+    }
+
+    /// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body that was pushed.
+    fn book_step(&mut self, world: &mut World, h: f64) {
         self.book_forces(world, h, |slot| self.pool[slot].velocity);
+        let mut work = ContactWork::default();
+        for (slot, flyer) in self.flyers.iter().enumerate() {
+            let movable = self.pool[slot].is_movable();
+            let Some((_, body)) = world.body_in_slot(slot as u32).filter(|_| movable) else { continue };
+            let mut state = *body.state();
+            if !flyer.pushed {
+                // On its parabola.
+                let change = Motion::new(DVec3::ZERO, flyer.acceleration * h);
+                let way = (flyer.start.linear + change.linear * 0.5) * h;
+                self.debts.carried(slot, *state.pose(), way, change, [0.0; 2]);
+                continue;
+            }
+            let end = self.pool[slot].velocity;
+            state.velocity = end - flyer.start;
+            let taken = state.kinetic_energy();
+            let lost = if flyer.struck { [0.0, taken] } else { [taken, 0.0] };
+            work.stepping -= lost[0];
+            work.impact -= lost[1];
+            self.debts.carried(slot, *state.pose(), end.linear * h, state.velocity, lost);
+        }
+        world.book_contact_work(&work);
+    }
+
+    /// Velocities of both bodies of a contact at its point, m/s.
+    pub(super) fn ends_of(&self, m: usize) -> [DVec3; 2] {
+        let contact = &self.contacts[m];
+        contact.bodies.map(|slot| self.pool[slot as usize].velocity_at(contact.point))
     }
 
     /// Speed that forces give a contact within a step, m/s.
@@ -283,7 +372,8 @@ impl TimeStepping {
         (a - b).length() * h
     }
 
-    /// Enters one impulse (world axes, on A, N·s) in the account, the list of events and the contact of its pair. The pool has the velocities before it.
+    /// Enters one impulse (world axes, on A, N·s) in the account, the list of events and the contact of its pair. The pool has the velocities after it,
+    /// `before` are those of both bodies at its point with which it began to work, m/s.
     pub(super) fn book(
         &mut self,
         world: &mut World,
@@ -291,21 +381,20 @@ impl TimeStepping {
         impulse: DVec3,
         approach: f64,
         kind: CollisionKind,
+        before: [DVec3; 2],
     ) {
         let site = self.sites.all[site];
         let pair = &mut self.detect.watched[site.pair as usize];
         let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
         let collision = push.collision(pair.rest.names, approach, kind);
-        let state = |slot: u32, velocity: Motion| {
-            world.body_in_slot(slot).map(|(_, body)| {
-                let mut state = *body.state();
-                state.velocity = velocity;
-                state
-            })
-        };
-        let [a, b] = site.bodies.map(|slot| state(slot, self.pool[slot as usize].velocity));
-        let (Some(a), Some(b)) = (a, b) else { return };
-        world.book_collisions(&[a, b], &[collision]);
+        let after = site.bodies.map(|slot| self.pool[slot as usize].velocity_at(site.point));
+        // What sleeps stands firm.
+        let kinds = site.bodies.map(|slot| {
+            let body = world.body_in_slot(slot).map(|(_, body)| body);
+            let firm = |body: &&Body| !body.is_free() || self.pool[slot as usize].is_movable();
+            body.filter(firm).map_or(BodyKind::Fixed, |body| *body.kind())
+        });
+        world.book_collision(&collision, [&kinds[0], &kinds[1]], before, after);
         let time = world.time();
         self.detect.exerted.add(pair, self.advances, &push, time);
         if kind == CollisionKind::Ordinary {

@@ -36,6 +36,7 @@
 //! `overlaps_are_opened_by_their_depth`, `large_overlaps_open_in_steps`, `tests/time_falling.rs`
 
 use super::{
+    super::errors,
     impact::contact_at,
     params::Stabilization,
     sites::Site,
@@ -49,7 +50,7 @@ use constraint_dynamics::{
 use rigid_impulse::Body as RigidState;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::ContactProblem;
-use sim_world::{Law, Piece, StepError, World};
+use sim_world::{StepError, World};
 
 /// Share of the overlap that is left alone to which gaps are met.
 const ACCURACY: f64 = 0.4;
@@ -75,13 +76,27 @@ const SOFTNESS: f64 = 0.1;
 const MAX_TURN: f64 = 0.1;
 
 impl TimeStepping {
-    /// Moves overlapping bodies apart at the world's time, and finds the contacts anew.
-    pub(super) fn correct(&mut self, world: &mut World) -> Result<(), StepError> {
+    /// Moves overlapping bodies apart at the world's time, and finds the contacts anew; `user` where it was the user who put them there.
+    pub(super) fn correct(&mut self, world: &mut World, user: bool) -> Result<(), StepError> {
         let Stabilization::PostStep(most) = self.params.stabilization else { return Ok(()) };
         if self.soft.is_some() {
             return Ok(());
         }
         let most = if self.sites.all.len() > MANY { most.div_ceil(2) } else { most };
+        if user {
+            self.debts.clear(world.body_slots());
+        }
+        if self.open_overlaps(world, user, most)? && !user && self.repay(world) {
+            // Where they are now is not above where they were, wherever that is opened.
+            world.set_time(world.time()).map_err(errors::of_world)?;
+            self.find_contacts(world)?;
+            self.open_overlaps(world, user, most)?;
+        }
+        Ok(())
+    }
+
+    /// Corrects until nothing overlaps any more, `most` times at most; true if something did.
+    fn open_overlaps(&mut self, world: &mut World, user: bool, most: u32) -> Result<bool, StepError> {
         let mut before = f64::NEG_INFINITY;
         for _ in 0..most {
             let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
@@ -92,14 +107,14 @@ impl TimeStepping {
             }
             before = deepest;
             self.trace(Stage::Correct);
-            let Some(allowed) = self.correct_once(world) else { break };
+            let Some(allowed) = self.correct_once(world, user) else { break };
             self.follow_contacts(world, FOLLOWED * allowed)?;
         }
-        Ok(())
+        Ok(before.is_finite())
     }
 
     /// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
-    fn correct_once(&mut self, world: &mut World) -> Option<f64> {
+    fn correct_once(&mut self, world: &mut World, user: bool) -> Option<f64> {
         self.read_bodies(world);
         self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
         // Only islands in which something overlaps.
@@ -171,11 +186,17 @@ impl TimeStepping {
                 least = least.min(allowed);
             }
         }
-        (least < f64::INFINITY && self.shift(world)).then_some(least)
+        for site in &self.sites.all {
+            // Before or after the correction, whose twists are in the pool.
+            if site.gap + self.normal_velocity(site).min(0.0) <= self.params.touch {
+                self.debts.meet(site.bodies);
+            }
+        }
+        (least < f64::INFINITY && self.shift(world, user)).then_some(least)
     }
 
     /// Moves the bodies by the twists in the pool.
-    fn shift(&mut self, world: &mut World) -> bool {
+    fn shift(&mut self, world: &mut World, user: bool) -> bool {
         let time = world.time();
         let mut any = false;
         for slot in 0..self.pool.len() as u32 {
@@ -189,17 +210,20 @@ impl TimeStepping {
             let size = sizes.map(|c| c.extent().radius).fold(f64::INFINITY, f64::min);
             let shrink = (0.2 * size / twist.linear.length()).min(MAX_TURN / twist.angular.length()).min(1.0);
             let twist = twist * shrink;
-            let mut state: RigidState = *body.state();
+            let before: RigidState = *body.state();
+            let mut state = before;
             if state.set_pose(moved(state.pose(), twist)).is_err() {
                 continue;
             }
             any = true;
-            self.report.solver.lifted -= body.mass() * world.gravity().dot(twist.linear);
-            let acceleration = match body.piece().law() {
-                Law::Ballistic { acceleration, .. } => *acceleration,
-                _ => DVec3::ZERO,
-            };
-            world.set_piece(id, Piece::ballistic(time, state, acceleration));
+            // The body turns with its velocity, so that its kinetic energy stays.
+            let turning = before.pose().rotation.conjugate() * before.velocity.angular;
+            state.velocity.angular = state.pose().rotation * turning;
+            let lifted = world.put_right(id, state, user);
+            self.report.solver.lifted += lifted;
+            if !user {
+                self.debts.lifted(slot, lifted);
+            }
         }
         any && world.set_time(time).is_ok()
     }

@@ -8,7 +8,7 @@ use constraint_dynamics::PoolBody;
 use rigid_impulse::Body as RigidState;
 use sim_math::{
     glam::{DMat3, DVec3},
-    spatial::Motion,
+    spatial::{Force, Motion},
 };
 use sim_world::{Body, Law, Piece, Rest, World, WorldError};
 
@@ -23,6 +23,8 @@ pub(super) struct Flyer {
     pub(super) kick: Motion,
     /// Springs, drag or torques act on it.
     pub(super) driven: bool,
+    /// Impulse of its springs that have a potential, N·s and N·m·s.
+    pub(super) elastic: Force,
     /// An impact changed its velocity.
     pub(super) struck: bool,
     /// A contact of the step pushed it.
@@ -60,6 +62,7 @@ impl TimeStepping {
                 start,
                 kick: Motion::ZERO,
                 driven: false,
+                elastic: Force::ZERO,
                 struck: false,
                 pushed: false,
             });
@@ -77,6 +80,7 @@ impl TimeStepping {
                 start: found.map_or(Motion::ZERO, |body| body.state().velocity),
                 kick: Motion::ZERO,
                 driven: false,
+                elastic: Force::ZERO,
                 struck: false,
                 pushed: false,
             });

@@ -9,11 +9,13 @@
 //! | code | meaning | unit |
 //! |---|---|---|
 //! | kick | change of velocity by all forces in the step | m/s, rad/s |
+//! | `P_s`, `P_f` | impulses of springs that have a potential, of all other forces of this kind | N·s, N·m·s |
 //!
 //! # Formula
 //!
 //! ```text
-//! (M − h² ∇p f − h ∇v f) v₁ = M v + h (f − ∇v f · v),   kick = v₁ − v;   work of forces = M kick · (v + v⁺)/2 less that of gravity
+//! (M − h² ∇p f − h ∇v f) v₁ = M v + h (f − ∇v f · v),   kick = v₁ − v
+//! P_s = h (f_s + h ∇p f_s · v₁) with the elastic part f_s of springs,   P_f = M kick − h m a − P_s;   work: P · v⁺
 //! ```
 //!
 //! # Cost
@@ -22,8 +24,7 @@
 //!
 //! # Numerics
 //!
-//! Stable for any stiffness; a spring loses energy by (1 + h²ω²)^−½ in amplitude per step. Contacts answer with the
-//! masses alone: a spring that presses on a contact is felt there less by 1 + h² k/m.
+//! Stable for any stiffness; a spring loses energy by (1 + h²ω²)^−½ in amplitude per step. Contacts know that springs give way: [`super::stiff`].
 //!
 //! # Failure
 //!
@@ -34,16 +35,14 @@
 //! `tests/time_forces.rs`
 
 use super::stepper::TimeStepping;
-use constraint_dynamics::implicit::{
-    End, ImplicitWorkspace, Inertial, SpringDamper, StiffForce, implicit_step,
-};
+use constraint_dynamics::implicit::{End, Inertial, SpringDamper, StiffForce, implicit_step};
 use rigid_impulse::{BodyError, BodyKind};
 use sim_math::{
     Pose,
     dense::Matrix,
     spatial::{Force, Motion},
 };
-use sim_world::{Anchor, ForceGenerator, StepError, World};
+use sim_world::{Anchor, ForceGenerator, ForceWork, StepError, World};
 
 /// Viscous drag on one body.
 #[derive(Debug)]
@@ -87,6 +86,7 @@ impl TimeStepping {
         for flyer in &mut self.flyers {
             flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
         }
+        self.stiff.clear();
         if world.forces().all(|(_, force)| force.is_uniform()) {
             return Ok(());
         }
@@ -108,6 +108,7 @@ impl TimeStepping {
         }
         let place = |id: sim_traits::BodyId| slots.binary_search(&id.index()).ok();
         let mut forces: Vec<Box<dyn StiffForce>> = Vec::new();
+        let mut springs: Vec<SpringDamper> = Vec::new();
         for (_, force) in world.forces().filter(|(_, f)| !f.is_uniform()) {
             match *force {
                 ForceGenerator::Constant { body, force, torque } => {
@@ -143,6 +144,10 @@ impl TimeStepping {
                         });
                     }
                     if let (&[x, y], false) = (&ends[..], held.is_empty()) {
+                        if world.is_elastic(force) {
+                            let ends = [x, y];
+                            springs.push(SpringDamper::new(held.clone(), ends, stiffness, 0.0, rest_length));
+                        }
                         forces.push(Box::new(SpringDamper::new(
                             held,
                             [x, y],
@@ -163,35 +168,65 @@ impl TimeStepping {
             }
         }
         let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();
-        let mut workspace = ImplicitWorkspace::default();
-        if implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, &mut workspace).is_err() {
-            if let Some((body, _)) = stiff(slots[0]) {
-                let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
-                return Err(StepError::Body { body, source });
-            }
-        }
+        let workspace = &mut self.stiff.workspace;
+        let stepped = implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, workspace);
+        let Ok(exact) = stepped else {
+            let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
+            let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
+            return Err(StepError::Body { body, source });
+        };
         for (&slot, v) in slots.iter().zip(&velocities) {
             let flyer = &mut self.flyers[slot as usize];
             flyer.kick = *v - flyer.start;
             flyer.pushed = true;
             flyer.driven = true;
         }
+        self.stiff.place.resize(self.flyers.len(), u32::MAX);
+        for (k, &slot) in (0..).zip(&slots) {
+            self.stiff.place[slot as usize] = k;
+        }
+        (self.stiff.slots, self.stiff.poses, self.stiff.springs, self.stiff.exact) =
+            (slots, poses, springs, exact);
+        self.elastic_impulses(&velocities, h);
         Ok(())
     }
 
-    /// Enters what springs, drag and torques did in the account, given the velocities at the end of the step.
-    pub(super) fn book_forces(&self, world: &mut World, h: f64, end: impl Fn(usize) -> Motion) {
+    /// Impulses of springs that have a potential in a step of `h` seconds, given the velocities at its end of all bodies with such forces.
+    pub(super) fn elastic_impulses(&mut self, velocities: &[Motion], h: f64) {
+        let (flyers, stiff) = (&mut self.flyers, &self.stiff);
+        let [mut by_position, mut by_velocity] = [Matrix::default(), Matrix::default()];
+        stiff.slots.iter().for_each(|slot| flyers[*slot as usize].elastic = Force::ZERO);
+        for spring in &stiff.springs {
+            let held = spring.bodies();
+            let mut pulls = [Force::ZERO; 2];
+            spring.wrenches(&stiff.poses, velocities, &mut pulls[..held.len()]);
+            spring.gradients(&stiff.poses, velocities, !stiff.exact, &mut by_position, &mut by_velocity);
+            for (a, &body) in held.iter().enumerate() {
+                let mut pull = pulls[a].to_array();
+                for (b, &other) in held.iter().enumerate() {
+                    let v = velocities[other].to_array();
+                    for (i, pull) in pull.iter_mut().enumerate() {
+                        *pull += h * (0..6).map(|j| by_position[(6 * a + i, 6 * b + j)] * v[j]).sum::<f64>();
+                    }
+                }
+                flyers[stiff.slots[body] as usize].elastic += Force::from_array(pull) * h;
+            }
+        }
+    }
+
+    /// Enters what springs, drag and torques did in the account, given the velocities with which they worked.
+    pub(super) fn book_forces(&self, world: &mut World, h: f64, with: impl Fn(usize) -> Motion) {
         for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.driven) {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let BodyKind::Free(mass) = *body.kind() else { continue };
             let pose = *body.state().pose();
-            let linear = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
-            let angular = mass.inertia(pose.rotation) * flyer.kick.angular;
-            let end = end(slot);
-            let work = 0.5
-                * (linear.dot(flyer.start.linear + end.linear)
-                    + angular.dot(flyer.start.angular + end.angular));
-            world.book_force(work, pose.translation, linear, angular);
+            let impulse = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
+            let moment = mass.inertia(pose.rotation) * flyer.kick.angular;
+            let v = with(slot);
+            let work = |p: Force| p.linear.dot(v.linear) + p.moment.dot(v.angular);
+            let springs = work(flyer.elastic);
+            let others = work(Force::new(moment, impulse) - flyer.elastic);
+            world.book_force(pose.translation, &ForceWork { springs, others, impulse, moment });
         }
     }
 }

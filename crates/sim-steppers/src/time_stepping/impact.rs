@@ -147,15 +147,17 @@ impl TimeStepping {
         )
         .map_err(|source| self.law_error(world, &members, source))?;
         self.report.solver.iterations += u64::from(report.iterations);
+        // Their work is that of the mean velocity over all impulses.
+        let before: Vec<[DVec3; 2]> = (0..members.len()).map(|m| self.ends_of(m)).collect();
+        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
         for (m, &k) in members.iter().enumerate() {
             let approach = -self.delassus.velocity[m].z;
             let impulse = self.contacts[m].frame * self.impulses[m];
             for slot in self.contacts[m].bodies {
                 self.flyers[slot as usize].struck = true;
             }
-            self.book(world, k, impulse, approach, CollisionKind::Ordinary);
+            self.book(world, k, impulse, approach, CollisionKind::Ordinary, before[m]);
         }
-        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
         for slot in 0..self.pool.len() {
             self.flyers[slot].start = self.pool[slot].velocity;
         }

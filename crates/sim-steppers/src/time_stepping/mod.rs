@@ -31,12 +31,15 @@ mod normals;
 mod notice;
 mod params;
 mod patches;
+mod repay;
 mod rest;
+mod restrain;
 mod saved;
 mod sites;
 mod sleep;
 mod soft;
 mod stepper;
+mod stiff;
 mod trails;
 mod watched;
 

@@ -37,8 +37,9 @@
 //! `a_stack_of_ten_stands_still`, `a_held_pile_falls_when_its_support_goes`
 
 use super::{notice::Push, stepper::TimeStepping};
+use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_world::World;
+use sim_world::{Event, EventKind, Listing, World};
 
 /// Share of the weight that may be left unbalanced.
 const BALANCE: f64 = 1e-6;
@@ -140,6 +141,10 @@ impl TimeStepping {
             let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
             self.detect.exerted.add(pair, self.advances, &push, time);
             self.report.micro_collisions += 1;
+            if world.listing == Listing::All {
+                let collision = push.collision(pair.rest.names, 0.0, CollisionKind::Lasting);
+                world.list(Event { time, kind: EventKind::Collision(collision) });
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 
@@ -63,6 +63,7 @@ mod tables {
         params: u64,
         advances: u64,
         last_step: f64,
+        given_way: f64,
         scale: [f64; 2],
         pairs: Vec<PairData>,
         trails: Vec<Option<Trail>>,
@@ -113,6 +114,7 @@ mod tables {
                 params: self.params_digest(),
                 advances: self.advances,
                 last_step: self.last_step,
+                given_way: self.debts.given_way,
                 scale: [self.radius, self.farthest],
                 pairs: pairs.collect(),
                 trails: self.detect.trails.all.clone(),
@@ -212,6 +214,7 @@ mod tables {
                 impulse,
             }));
             (self.last_step, self.advances) = (tables.last_step, tables.advances);
+            self.debts.given_way = tables.given_way;
             self.reached = world.time();
             self.seen = Some(world.revision() - world.changes().len() as u64);
             Ok(())

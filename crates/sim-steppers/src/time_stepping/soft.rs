@@ -194,7 +194,7 @@ impl TimeStepping {
             }
         }
         self.report.solver.imbalance = imbalance.sqrt() / h;
-        self.book_forces(world, h, |slot| soft.bodies.velocity(slot));
+        self.book_forces(world, h, |slot| (self.flyers[slot].start + soft.bodies.velocity(slot)) * 0.5);
     }
 
     /// Moves the bodies that contacts or forces pushed; others fly on.

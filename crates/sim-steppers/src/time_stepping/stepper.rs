@@ -34,8 +34,8 @@
 //! `stages_come_in_order`, and `tests/time_*.rs`
 
 use super::{
-    detect::Detect, flight::Flyer, normals::Normals, params::TimeSteppingParams, rest::Resting, sites::Sites,
-    sleep::Sleep, soft::SoftContacts, watched::Horizon,
+    detect::Detect, flight::Flyer, normals::Normals, params::TimeSteppingParams, repay::Debts, rest::Resting,
+    sites::Sites, sleep::Sleep, soft::SoftContacts, stiff::Stiff, watched::Horizon,
 };
 use crate::errors;
 use constraint_dynamics::{
@@ -133,6 +133,8 @@ pub struct TimeStepping {
     pub(super) soft: Option<SoftContacts>,
     pub(super) warm: WarmStart,
     pub(super) resting: Resting,
+    pub(super) debts: Debts,
+    pub(super) stiff: Stiff,
     pub(super) sleep: Sleep,
     /// Length of the step whose impulses are remembered, s.
     pub(super) last_step: f64,
@@ -193,6 +195,8 @@ impl TimeStepping {
             soft,
             warm: WarmStart::default(),
             resting: Resting::default(),
+            debts: Debts::default(),
+            stiff: Stiff::default(),
             sleep: Sleep::default(),
             last_step: 0.0,
             seen: None,
@@ -273,6 +277,7 @@ impl TimeStepping {
                 soft.patches.clear();
             }
             self.last_step = 0.0;
+            self.debts.given_way = 0.0;
         }
         self.wake_changed(world, known);
         self.find_contacts(world)?;
@@ -340,7 +345,7 @@ impl TimeStepping {
         let duration = target - start;
         let count = (duration / self.params.step() * (1.0 - 1e-9)).ceil().max(1.0);
         if std::mem::take(&mut self.looked) {
-            self.correct(world)?;
+            self.correct(world, true)?;
         }
         let mut k = 0.0;
         while k < count && duration > 0.0 {
@@ -392,7 +397,7 @@ impl TimeStepping {
         world.set_time(next).map_err(errors::of_world)?;
         self.trace(Stage::Detect);
         self.find_contacts(world)?;
-        self.correct(world)?;
+        self.correct(world, false)?;
         let deepest = self.sites.all.iter().map(|s| -s.gap).fold(0.0, f64::max);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
         self.notice(world);

@@ -41,6 +41,7 @@
 //!
 //! `tests/forces.rs` of `sim-steppers`
 
+use super::ForceGenerator;
 use crate::{
     body::Rest,
     dense::{Dense, Slopes},
@@ -93,7 +94,7 @@ impl Clone for ForceScratch {
 /// What forces and gravity did to one body over a span of time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Exerted {
-    /// Work of forces, J.
+    /// Work of forces, J, without springs that have a potential.
     pub(crate) work: f64,
     /// ∫ F dt, N·s.
     pub(crate) impulse: DVec3,
@@ -175,6 +176,28 @@ impl System<'_> {
                     wrenches[k].moment += wrench.moment;
                 }
             });
+        }
+    }
+
+    /// Calls `act` with the number of every body that a spring with a potential holds, and the power of its pull, W.
+    fn elastic(&self, t: f64, act: &mut dyn FnMut(usize, f64)) {
+        let place = |id: BodyId| self.ids.binary_search(&id).ok();
+        let state = |id: BodyId| match place(id) {
+            Some(k) => Some(self.states[k]),
+            None => self.world.get(id)?.piece().at(t).ok(),
+        };
+        for &k in &self.world.clusters[self.cluster].forces {
+            let Some(Some(force)) = self.world.forces.get(k as usize) else { continue };
+            let ForceGenerator::Spring { a, b, stiffness, rest_length, .. } = *force else { continue };
+            if self.world.is_elastic(force) {
+                let pull = ForceGenerator::Spring { a, b, stiffness, damping: 0.0, rest_length };
+                pull.apply(t, &state, &mut |id, f| {
+                    if let Some(k) = place(id) {
+                        let v = self.states[k].velocity;
+                        act(k, f.linear.dot(v.linear) + f.moment.dot(v.angular));
+                    }
+                });
+            }
         }
     }
 
@@ -357,6 +380,7 @@ impl World {
             }
             let mut system = System { world: self, cluster, ids, starts: &[], units: &[], states, wrenches };
             system.exert(t);
+            system.elastic(t, &mut |k, power| sums[k].work -= w * power);
             for ((sum, s), f) in sums.iter_mut().zip(&*system.states).zip(&*system.wrenches) {
                 sum.work += w * (f.linear.dot(s.velocity.linear) + f.moment.dot(s.velocity.angular));
                 sum.impulse += f.linear * w;

@@ -22,6 +22,39 @@ impl World {
         }
     }
 
+    /// Puts a free body elsewhere at the world's time, to open an overlap; it goes on from there with the same acceleration. `user` if it was the user who
+    /// put it where it was. Gives what that added to the potential of its weight, of constant forces and of springs, J. For steppers.
+    pub fn put_right(&mut self, id: BodyId, state: RigidState, user: bool) -> f64 {
+        let mut account = self.account;
+        let (gravity, time) = (self.gravity, self.time);
+        let Some(body) = self.bodies.get(id).filter(|b| b.is_free()) else { return 0.0 };
+        account.flight(body, gravity, time);
+        let (before, held) = (body.now, body.cluster.is_some());
+        let pulls = [gravity, body.pull].map(|a| a * body.mass());
+        let piece = Piece::ballistic(time, state, body.piece.uniform_acceleration());
+        let stretched = if held { self.held_energy_of(id) } else { 0.0 };
+        if let Some(body) = self.bodies.get_mut(id) {
+            (body.now, body.piece) = (state, piece);
+        }
+        let springs = if held { self.held_energy_of(id) - stretched } else { 0.0 };
+        let lifted = account.moved([&before, &state], pulls, springs, user);
+        self.account = account;
+        lifted
+    }
+
+    /// Slows a free body down at the world's time to pay for what was lifted; `carrier` is the velocity of the script that carries it, at its centre
+    /// of mass. For steppers.
+    pub fn slow_down(&mut self, id: BodyId, velocity: Motion, carrier: Motion) {
+        let (gravity, time) = (self.gravity, self.time);
+        if let Some(body) = self.bodies.get_mut(id).filter(|b| b.is_free()) {
+            self.account.flight(body, gravity, time);
+            let before = body.now;
+            body.now.velocity = velocity;
+            self.account.slowed(&before, &body.now, carrier);
+            body.piece = Piece::ballistic(time, body.now, body.piece.uniform_acceleration());
+        }
+    }
+
     /// Begins a new piece of a free body at `time` (s), under gravity and its forces; bodies that are integrated with it get
     /// new pieces too.
     ///

@@ -1,0 +1,212 @@
+//! Contacts of bodies that springs hold: one problem, in which springs give way as they do without contact.
+//!
+//! # Reference
+//!
+//! Cline (2002), section 2.7.4, for the matrix of an implicit step; with it, not with the masses, contacts are answered.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | M̂ | M − h² ∇p f − h ∇v f for bodies with such forces, M for all others | kg |
+//! | v₁ | velocities after the step without contacts | m/s, rad/s |
+//!
+//! # Formula
+//!
+//! ```text
+//! v⁺ = v₁ + M̂⁻¹ Jᵀ p,   W = J M̂⁻¹ Jᵀ;   kick = v⁺ − v − M⁻¹ Jᵀ p: what forces do in the step, contacts included
+//! ΔE = p · J v⁺ − ½ |v⁺ − v|²_M − ½ h² |v⁺|²_K: with W = J M⁻¹ Jᵀ in its place a stiff spring would give energy, by ½ h² |v⁺ − v₁|²_K
+//! ```
+//!
+//! # Cost
+//!
+//! Three solutions with the factors of M̂ and a full row of W per contact; contacts of all islands with such bodies are one problem.
+//!
+//! # Numerics
+//!
+//! As the implicit step. Up to 200 contacts; more are answered with the masses alone, island by island.
+//!
+//! # Failure
+//!
+//! That of the contact law.
+//!
+//! # Tested by
+//!
+//! `a_spring_presses_a_block_to_the_floor_and_friction_holds_it`, `tests/time_energy.rs`
+
+use super::stepper::TimeStepping;
+use constraint_dynamics::{
+    PoolBody, PoolContact,
+    implicit::{ImplicitWorkspace, SpringDamper},
+};
+use sim_math::{
+    Pose,
+    glam::{DMat3, DVec3},
+    spatial::Motion,
+};
+use sim_traits::ContactProblem;
+use sim_world::{StepError, World};
+
+/// Most contacts of such a problem.
+const MOST: usize = 200;
+
+/// Bodies with forces that depend on the state, in the present step.
+#[derive(Debug, Default)]
+pub(super) struct Stiff {
+    pub(super) slots: Vec<u32>,
+    /// By slot: which one of them, or `u32::MAX`.
+    pub(super) place: Vec<u32>,
+    pub(super) poses: Vec<Pose>,
+    /// Springs that have a potential, without damping.
+    pub(super) springs: Vec<SpringDamper>,
+    /// Exact gradients served.
+    pub(super) exact: bool,
+    pub(super) workspace: ImplicitWorkspace,
+    /// Velocities by slot, all zero but in use.
+    response: Vec<Motion>,
+    numbers: Vec<f64>,
+    blocks: Vec<DMat3>,
+    starts: Vec<u32>,
+    columns: Vec<u32>,
+}
+
+impl Stiff {
+    pub(super) fn clear(&mut self) {
+        self.slots.clear();
+        self.place.clear();
+        self.springs.clear();
+    }
+
+    /// Which one of these bodies is in a slot.
+    fn number(&self, slot: u32) -> Option<usize> {
+        self.place.get(slot as usize).filter(|k| **k != u32::MAX).map(|k| *k as usize)
+    }
+
+    /// True if contacts of these bodies can be one problem of so many contacts.
+    pub(super) fn fits(&self, contacts: usize) -> bool {
+        !self.slots.is_empty() && contacts <= MOST
+    }
+
+    /// True if there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// True if one of these bodies is in a slot.
+    pub(super) fn has(&self, slot: u32) -> bool {
+        self.number(slot).is_some()
+    }
+
+    /// Adds to the response what an impulse (world axes, on A, N·s) at a contact does at once, and to the numbers what it does to bodies with forces.
+    fn push(&mut self, pool: &[PoolBody], contact: &PoolContact, impulse: DVec3) {
+        for (slot, sign) in contact.bodies.into_iter().zip([1.0, -1.0]) {
+            let body = &pool[slot as usize];
+            if !body.is_movable() {
+                continue;
+            }
+            let (p, arm) = (impulse * sign, contact.point - body.center);
+            match self.number(slot) {
+                Some(k) => {
+                    let wrench = arm.cross(p).to_array().into_iter().chain(p.to_array());
+                    self.numbers[6 * k..6 * k + 6].iter_mut().zip(wrench).for_each(|(x, y)| *x += y);
+                }
+                None => {
+                    let of = &mut self.response[slot as usize];
+                    of.linear += p * body.inverse_mass;
+                    of.angular += body.inverse_inertia * arm.cross(p);
+                }
+            }
+        }
+    }
+
+    /// Finishes the response for bodies with forces.
+    fn respond(&mut self) {
+        // The factors are those of the step: they have as many rows.
+        if self.workspace.respond(&mut self.numbers).is_err() {
+            self.numbers.fill(0.0);
+        }
+        for (slot, x) in self.slots.iter().zip(self.numbers.chunks_exact(6)) {
+            self.response[*slot as usize] = Motion::from_array([x[0], x[1], x[2], x[3], x[4], x[5]]);
+        }
+    }
+
+    /// Forgets the response.
+    fn reset(&mut self, pool: &[PoolBody]) {
+        self.numbers.clear();
+        self.numbers.resize(6 * self.slots.len(), 0.0);
+        self.response.clear();
+        self.response.resize(pool.len(), Motion::ZERO);
+    }
+
+    /// Rows of W, all of them full.
+    fn assemble(&mut self, pool: &[PoolBody], contacts: &[PoolContact]) {
+        let n = contacts.len();
+        self.blocks.clear();
+        self.blocks.resize(n * n, DMat3::ZERO);
+        self.starts.clear();
+        self.starts.extend((0..=n).map(|i| (i * n) as u32));
+        self.columns.clear();
+        self.columns.extend((0..n * n).map(|k| (k % n) as u32));
+        for j in 0..n {
+            for axis in 0..3 {
+                self.reset(pool);
+                self.push(pool, &contacts[j], contacts[j].frame.col(axis));
+                self.respond();
+                for (i, contact) in contacts.iter().enumerate() {
+                    let at = |slot: u32| {
+                        let v = self.response[slot as usize];
+                        v.linear + v.angular.cross(contact.point - pool[slot as usize].center)
+                    };
+                    let [a, b] = contact.bodies.map(at);
+                    *self.blocks[i * n + j].col_mut(axis) = contact.frame.transpose() * (a - b);
+                }
+            }
+        }
+    }
+}
+
+impl TimeStepping {
+    /// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and kicks in the pool and of
+    /// flyers are then those of the end of the step.
+    pub(super) fn solve_stiff(
+        &mut self,
+        world: &World,
+        start: usize,
+        end: usize,
+        h: f64,
+    ) -> Result<(), StepError> {
+        let contacts = &self.contacts[start..end];
+        self.stiff.assemble(&self.pool, contacts);
+        let all = &self.delassus;
+        let stiff = &self.stiff;
+        let (velocity, friction) = (&all.velocity[start..end], &all.friction[start..end]);
+        let problem = ContactProblem::new(&stiff.starts, &stiff.columns, &stiff.blocks, velocity, friction);
+        let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
+        let impulses = &mut self.impulses[start..end];
+        let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
+        self.count_solved(world, start, end, solved)?;
+        self.stiff.reset(&self.pool);
+        for (contact, p) in self.contacts[start..end].iter().zip(&self.impulses[start..end]) {
+            self.stiff.push(&self.pool, contact, contact.frame * *p);
+        }
+        // Impulses of contacts alone, before springs give way.
+        for (k, &slot) in self.stiff.slots.iter().enumerate() {
+            let x = &self.stiff.numbers[6 * k..6 * k + 6];
+            let body = &self.pool[slot as usize];
+            let kick = &mut self.flyers[slot as usize].kick;
+            kick.angular -= body.inverse_inertia * DVec3::new(x[0], x[1], x[2]);
+            kick.linear -= DVec3::new(x[3], x[4], x[5]) * body.inverse_mass;
+        }
+        self.stiff.respond();
+        for (body, response) in self.pool.iter_mut().zip(&self.stiff.response) {
+            body.velocity += *response;
+        }
+        let mut ends = Vec::with_capacity(self.stiff.slots.len());
+        for &slot in &self.stiff.slots {
+            self.flyers[slot as usize].kick += self.stiff.response[slot as usize];
+            ends.push(self.pool[slot as usize].velocity);
+        }
+        self.elastic_impulses(&ends, h);
+        Ok(())
+    }
+}
