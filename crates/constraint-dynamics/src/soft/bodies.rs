@@ -228,6 +228,8 @@ pub struct SoftManifold {
     pub(super) friction: Slot,
     /// Impulse of the whole step, normal, arm x and y, all in world axes.
     pub(super) exerted: Slot,
+    /// How far the springs of friction are stretched: in world axes, m, and about the normal, rad.
+    pub(super) held: Slot,
 }
 
 /// With whom a normal turns.
@@ -341,32 +343,38 @@ impl SoftManifold {
         self.friction[3] = twist;
     }
 
+    /// Takes over from an earlier manifold of the same contact what friction holds: its impulse, and how far its springs are stretched.
+    pub fn inherit_friction(&mut self, from: &Self) {
+        self.friction[..4].copy_from_slice(&from.friction[..4]);
+        self.held = from.held;
+    }
+
     /// What a step reads of it.
-    pub(super) fn slots(&self) -> [&Slot; 7] {
+    pub(super) fn slots(&self) -> [&Slot; 8] {
         let [a, b, c, d] = &self.points;
-        [&self.head, &self.friction, &self.normals, a, b, c, d]
+        [&self.head, &self.friction, &self.normals, a, b, c, d, &self.held]
     }
 
     /// All of it as numbers, for snapshots: A, B and the number of points, then the rest.
     #[must_use]
-    pub fn to_numbers(&self) -> ([u32; 3], [f64; 64]) {
-        let mut out = [0.0; 64];
+    pub fn to_numbers(&self) -> ([u32; 3], [f64; 72]) {
+        let mut out = [0.0; 72];
         let parts = std::iter::once(&self.head).chain(&self.points);
-        let parts = parts.chain([&self.normals, &self.friction, &self.exerted]);
+        let parts = parts.chain([&self.normals, &self.friction, &self.exerted, &self.held]);
         out.iter_mut().zip(parts.flat_map(|slot| slot.iter())).for_each(|(to, x)| *to = *x);
         ([self.bodies[0], self.bodies[1], self.count], out)
     }
 
     /// From what [`Self::to_numbers`] gave; `None` for numbers that it never gives.
     #[must_use]
-    pub fn from_numbers(names: [u32; 3], numbers: &[f64; 64]) -> Option<Self> {
+    pub fn from_numbers(names: [u32; 3], numbers: &[f64; 72]) -> Option<Self> {
         let [a, b, count] = names;
         if count as usize > Manifold::CAPACITY || !numbers.iter().all(|x| x.is_finite()) {
             return None;
         }
         let mut out = Self { bodies: [a, b], count, ..Self::default() };
         let parts = std::iter::once(&mut out.head).chain(&mut out.points);
-        let parts = parts.chain([&mut out.normals, &mut out.friction, &mut out.exerted]);
+        let parts = parts.chain([&mut out.normals, &mut out.friction, &mut out.exerted, &mut out.held]);
         parts.flat_map(|slot| slot.iter_mut()).zip(numbers).for_each(|(to, x)| *to = *x);
         Some(out)
     }

@@ -159,6 +159,9 @@ pub(super) struct Patch<L, const ROWS: usize> {
     f_sum: [L; 3],
     /// Slip before the step: two tangents and the twist.
     slip: Vec3<L>,
+    /// How far the springs of friction were stretched at the start of the step, less what slid since; and how far they are now: m, rad.
+    held: Vec3<L>,
+    stretch: Vec3<L>,
     inv_friction: Sym<L>,
     mu: L,
     restitution: L,
@@ -295,6 +298,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             for (row, moved) in self.rows.iter_mut().zip(moved) {
                 row.moved = moved;
             }
+            self.stretch = self.held.plus(self.slip_rates(&x));
         }
         let rates = self.normal_rates(&v);
         let slip = self.slip_rates(&v);
@@ -348,7 +352,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         // Friction last, under the new loads: it holds a pile together, and an error left in it is seen as creep.
         let parts: [Vec3<L>; ROWS] = std::array::from_fn(|i| self.c[i].scale(change[i]));
         let slip = slip.plus(added(parts));
-        let rubbed = self.friction(slip);
+        let rubbed = match pass {
+            Pass::Push => self.friction(slip.plus(self.stretch.scale(rate)), keep, fade),
+            Pass::Relax => self.friction(slip, one, zero),
+        };
         if pass == Pass::Relax {
             for (sum, f) in self.f_sum.iter_mut().zip(self.f).take(if ROWS == 1 { 2 } else { 3 }) {
                 *sum += f;
@@ -403,15 +410,20 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
 
     /// Friction of the whole patch under the present normal impulses, for a slip without it; returns its change.
     #[inline(always)]
-    fn friction(&mut self, slip: Vec3<L>) -> [L; 3] {
-        let zero = L::splat(0.0);
+    fn friction(&mut self, slip: Vec3<L>, keep: L, fade: L) -> [L; 3] {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let wanted = if ROWS == 1 {
             let [xx, yy, _, xy, ..] = self.inv_friction.0;
             Vec3 { x: xx * slip.x + xy * slip.y, y: xy * slip.x + yy * slip.y, z: zero }
         } else {
             self.inv_friction.times(slip)
         };
-        let f = [self.f[0] - wanted.x, self.f[1] - wanted.y, self.f[2] - wanted.z];
+        let rest = one - fade;
+        let f = [
+            rest * self.f[0] - keep * wanted.x,
+            rest * self.f[1] - keep * wanted.y,
+            rest * self.f[2] - keep * wanted.z,
+        ];
         let (mut load, mut moment) = (L::splat(0.0), L::splat(0.0));
         for row in &self.rows {
             load += row.p;
@@ -421,12 +433,22 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let squared = f[0] * f[0] + f[1] * f[1];
         let excess = (squared - limit * limit).max(zero);
         let twist = if ROWS == 1 { zero } else { f[2].min(twist_limit).max(-twist_limit) };
+        let over = if ROWS == 1 { zero } else { f[2] * f[2] - twist * twist };
+        let turned = f[2];
         let mut f = [f[0], f[1], twist];
         // Root and quotient take longer than all the rest, and most contacts hold.
-        if !excess.is_zero() {
+        if !(excess + over).is_zero() {
             let size = squared.max(L::splat(f64::MIN_POSITIVE)).sqrt();
-            let shrink = excess.if_positive(limit / size, L::splat(1.0));
+            let shrink = excess.if_positive(limit / size, one);
             (f[0], f[1]) = (f[0] * shrink, f[1] * shrink);
+            // What slides gives up as much of its stretch.
+            let turned = over.if_positive(twist / turned, one);
+            let lost = Vec3 {
+                x: self.stretch.x * (one - shrink),
+                y: self.stretch.y * (one - shrink),
+                z: self.stretch.z * (one - turned),
+            };
+            (self.held, self.stretch) = (self.held.minus(lost), self.stretch.minus(lost));
         }
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;
@@ -522,6 +544,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         });
         L::rows([all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y], |lane, row| {
             to(lane).into_iter().for_each(|m| m.exerted = row);
+        });
+        let held = self.t.scale(self.stretch.x).plus(second.scale(self.stretch.y));
+        L::rows([held.x, held.y, held.z, self.stretch.z, zero, zero, zero, zero], |lane, row| {
+            to(lane).into_iter().for_each(|m| m.held = row);
         });
     }
 }

@@ -119,7 +119,7 @@ impl TimeStepping {
         self.report.solver.islands += 1;
         let patches = soft.patches.len() as u64;
         self.report.solver.largest = self.report.solver.largest.max(patches);
-        self.report.solver.iterations += u64::from(soft.solver.params.substeps);
+        self.report.solver.iterations += u64::from(report.as_ref().map_or(0, |r| r.substeps));
         Ok(())
     }
 

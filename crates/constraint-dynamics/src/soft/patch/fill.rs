@@ -41,6 +41,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             f: [zero; 3],
             f_sum: [zero; 3],
             slip: none,
+            held: none,
+            stretch: none,
             inv_friction: Sym([zero; 6]),
             mu: zero,
             restitution: zero,
@@ -89,6 +91,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let part = L::splat(stage.shared.substeps[1]);
         let impulses = L::columns(|lane| &from[lane].normals).map(|p| p * part);
         let friction = L::columns(|lane| &from[lane].friction).map(|f| f * part);
+        let held = L::columns(|lane| &from[lane].held);
+        doubted(&held[..4]);
         doubted(&head);
         doubted(&impulses[..ROWS]);
         doubted(&friction[..4]);
@@ -138,6 +142,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         // SAFETY: as the caller promises.
         let v = [0, 1].map(|side| unsafe { gather(&stage.velocities, &at, side) });
         self.prepare(&v, Vec3 { x: x_along, y: y_along, z: z_along }, &there);
+        let along = Vec3 { x: held[0], y: held[1], z: held[2] };
+        let twist = if ROWS == 1 { zero } else { held[3] };
+        self.held = Vec3 { x: along.dot(self.t), y: along.dot(self.second), z: twist };
+        self.stretch = self.held;
         filled.is_sound &= doubt.is_zero();
     }
 
