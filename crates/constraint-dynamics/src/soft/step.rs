@@ -44,6 +44,7 @@ use super::{
     share::Stage,
     shares::Workspace,
     shelf::Shelf,
+    substeps::STIFF,
     team,
 };
 use sim_traits::{Executor, Serial};
@@ -56,12 +57,12 @@ use thiserror::Error;
 pub struct SoftParams {
     /// Least number of parts a step is cut into; more make contacts stiffer and piles steadier, at proportional cost. Default 4.
     pub substeps: u32,
-    /// Most parts, where bodies are small or carry much. Default 256.
+    /// Most parts, where bodies are small or carry much. Default 512.
     pub max_substeps: u32,
-    /// Frequency of the spring of a face, Hz, at most a quarter of the substep rate; higher means less penetration. Points, edges, and contacts with what
+    /// Frequency of the spring of a face, Hz, at most 0.65 of a quarter of the substep rate; higher means less penetration. Points, edges, and contacts with what
     /// does not move have twice that. Default 1e6: as stiff as substeps allow.
     pub hertz: f64,
-    /// Damping ratio of the spring; higher means slower recovery from penetration. Default 5.
+    /// Damping ratio of the spring; higher means slower recovery from penetration. Default 10.
     pub damping: f64,
     /// Largest speed at which bodies are pushed apart, m/s. Default 3.
     pub max_push: f64,
@@ -71,7 +72,7 @@ pub struct SoftParams {
 
 impl Default for SoftParams {
     fn default() -> Self {
-        Self { substeps: 4, max_substeps: 256, hertz: 1e6, damping: 5.0, max_push: 3.0, bounce_from: 0.01 }
+        Self { substeps: 4, max_substeps: 512, hertz: 1e6, damping: 10.0, max_push: 3.0, bounce_from: 0.01 }
     }
 }
 
@@ -225,9 +226,8 @@ fn run<L: Lane>(
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
     workspace.sort(bodies, manifolds)?;
-    let (substeps, stiffness) = workspace.loads.substeps(params, bodies, manifolds, dt);
-    let hertz = params.hertz.min(stiffness * 0.25 * f64::from(substeps) / dt);
-    let params = &SoftParams { substeps, hertz, ..*params };
+    let substeps = workspace.loads.substeps(params, bodies, manifolds, dt);
+    let params = &SoftParams { substeps, ..*params };
     if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt)) {
         return Err(fault(manifolds));
     }
@@ -248,7 +248,7 @@ fn stage<'a>(
 ) -> Stage<'a> {
     let substeps = f64::from(params.substeps);
     let h = dt / substeps;
-    let hertz = params.hertz.min(0.25 / h);
+    let hertz = params.hertz.min(STIFF * 0.25 / h);
     let shared = Shared {
         // Against a body that does not give way a contact may be twice as stiff.
         springs: [hertz, 2.0 * hertz].map(|hertz| Spring::new(hertz, params.damping, h)),
