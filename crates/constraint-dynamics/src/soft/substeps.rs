@@ -9,24 +9,25 @@
 //! | code | meaning | unit |
 //! |---|---|---|
 //! | g | mean acceleration of all bodies, by their masses | m/s² |
-//! | `many` | mass that a patch carries, times (1/m + 1/m') of its two bodies: twice how many rest on it | - |
+//! | `load` | mass that a patch carries | kg |
 //! | `edge` | of the cube that has the inertia of a body; of two bodies the smaller one | m |
-//! | ω | frequency of the springs, [`STIFF`] of a quarter of the substep rate; twice that on what does not move | rad/s |
+//! | ω | frequency of the springs, [`STIFF`] of a quarter of the substep rate; twice that at points, edges and on what does not move | rad/s |
+//! | m, λ | mass, and largest inverse moment of inertia about a horizontal axis | kg, 1/(kg·m²) |
 //! | H, L | height of what rests on a patch, number of bodies on top of each other in its island | m, - |
 //!
 //! # Formula
 //!
 //! ```text
-//! a patch gives way by     d = many g/ω²  (a quarter of it on what does not move);   a body sinks by the sum of d below it
-//! it sinks little          Σ d ≤ edge/1000 · max(1, patches of the island/24)²
-//! it does not buckle       ω² ≥ 2 many g H L/(7.84 ρ²),   ρ² = edge²/6
+//! a patch gives way by     d = load (1/m + 1/m') g/ω²;   a body sinks by the sum of d below it
+//! it sinks little          Σ d ≤ edge/1000 · max(1, patches of the island/24, all patches/768)²
+//! it does not buckle       ω² ≥ 1.25 load (λ + λ') g H L/7.84
 //! ```
 //!
-//! Two bodies on each other resist tilting with I ω²/2 and I = m ρ²: bodies of height b are a column with EI = b m ρ² ω²/2 and w = m g/b, and n of them stand if
-//! n³ b g < 3.92 ρ² ω². With many = 2n, H = n b, L = n that is the line above without its factor 2, which is for safety.
+//! Two bodies on each other resist tilting with ω²/(λ + λ'): bodies of mass m and height b are a column with EI = b ω²/(2λ) and w = m g/b, and n of them stand if
+//! n³ b m g < 7.84 ω²/(2λ). With load = n m, H = n b, L = n that is the line above without its factor 1.25, which is for safety.
 //!
-//! Loads by heights and masses alone, each body resting on all below it alike: what impulses tell changes while a pile settles, and stiffness that changes feeds
-//! it. The patch that needs most decides for all.
+//! Loads by heights and masses alone, each body resting alike on all patches below it whose normal is within 60° of the vertical: what impulses tell changes while
+//! a pile settles, and stiffness that changes feeds it. What nothing holds up does not count. The patch that needs most decides for all.
 //!
 //! # Cost
 //!
@@ -44,22 +45,41 @@
 //!
 //! `tests/time_soft_scales.rs` of `sim-steppers`
 
-use super::{SoftBodies, SoftManifold, SoftParams, lane::Slot};
+use super::{
+    SoftBodies, SoftManifold, SoftParams,
+    lane::{Axes, Slot, Vec3},
+};
 
 /// Frequency of springs as a share of a quarter of the substep rate: one sweep over a pile does not follow stiffer ones.
 pub(super) const STIFF: f64 = 0.65;
 /// What a body may sink by, as a share of its edge.
 const SINK: f64 = 1e-3;
-/// Islands of more patches may sink deeper: their substeps cost more.
-const FEW_PATCHES: f64 = 24.0;
+/// Islands of more patches, and those of scenes of more, may sink deeper: their substeps cost more.
+const FEW_PATCHES: [f64; 2] = [24.0, 768.0];
 /// Safety over Greenhill's column.
-const SAFETY: f64 = 2.0;
+const SAFETY: f64 = 1.25;
 /// What is farther apart than this share of its size does not rest on the other.
 const NEAR: f64 = 0.15;
+/// A patch carries weight if its normal has this share of its length along the vertical.
+const UPRIGHT: f64 = 0.5;
 
 /// Edge of the cube with the inertia of a body, m; infinite for one that nothing moves.
 fn edge(inv: &Slot) -> f64 {
     if inv[0] > 0.0 { (18.0 * inv[0] / (inv[1] + inv[2] + inv[3])).sqrt() } else { f64::INFINITY }
+}
+
+/// Largest inverse moment of inertia about an axis normal to `down`, 1/(kg·m²): with A the inverse inertia, t the trace and q the determinant of what is left
+/// of it in that plane.
+fn tilt(inv: &Slot, down: &[f64; 3]) -> f64 {
+    let [_, xx, yy, zz, xy, xz, yz, _] = inv.0;
+    let along = |xx: f64, yy: f64, zz: f64, xy: f64, xz: f64, yz: f64| {
+        let [x, y, z] = *down;
+        xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z)
+    };
+    let t = xx + yy + zz - along(xx, yy, zz, xy, xz, yz);
+    let (xs, ys, zs) = (yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy);
+    let q = along(xs, ys, zs, xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx);
+    0.5 * t + (0.25 * t * t - q).max(0.0).sqrt()
 }
 
 /// A patch with a body that has weight.
@@ -72,8 +92,8 @@ struct Rest {
     lower: u32,
     /// It has three points or more.
     is_face: bool,
-    /// See the module.
-    many: f64,
+    /// Mass that it carries, kg.
+    load: f64,
 }
 
 /// What is known of the body of a place.
@@ -114,39 +134,50 @@ impl Loads {
         if !(pull > 0.0 && pull.is_finite()) {
             return params.substeps;
         }
-        self.find(bodies, manifolds, [x / pull, y / pull, z / pull]);
+        let down = [x / pull, y / pull, z / pull];
+        self.find(bodies, manifolds, down);
         // Down: loads and heights.
         for rest in &mut self.rests {
             let [upper, lower] = [rest.upper as usize, rest.lower as usize];
-            let [of_upper, of_lower] = [upper, lower].map(|place| bodies.inv_masses[place][0]);
             let above = self.carriers[upper];
-            let load = (1.0 / of_upper + above.carried) / above.feet;
-            rest.many = load * (of_upper + of_lower);
-            self.carriers[lower].carried += load;
+            rest.load = (1.0 / bodies.inv_masses[upper][0] + above.carried) / above.feet;
+            self.carriers[lower].carried += rest.load;
             self.carriers[lower].top = self.carriers[lower].top.max(above.top);
         }
         // Up: how many are below, and how deep all sinks.
         let mut squared = 0.0_f64;
+        let all = self.rests.len() as f64 / FEW_PATCHES[1];
         for rest in self.rests.iter().rev() {
             let [upper, lower] = [rest.upper as usize, rest.lower as usize];
             let (inv, below) = ([upper, lower].map(|k| &bodies.inv_masses[k]), self.carriers[lower]);
-            let depth = rest.many * pull * if inv[1][0] > 0.0 { 1.0 } else { 0.25 };
+            let is_ground = inv[1][0] <= 0.0;
+            if !is_ground && below.level <= 0.0 {
+                continue;
+            }
+            let depth = rest.load
+                * (inv[0][0] + inv[1][0])
+                * pull
+                * if is_ground || !rest.is_face { 0.25 } else { 1.0 };
             let island = root(&self.carriers, rest.upper);
             let first = &mut self.carriers[island];
             first.most = first.most.max(below.level + 1.0);
-            let allowed = (first.patches / FEW_PATCHES).max(1.0);
+            let allowed = (first.patches / FEW_PATCHES[0]).max(all).max(1.0);
             let body = &mut self.carriers[upper];
             body.level = body.level.max(below.level + 1.0);
             body.sunk = body.sunk.max(below.sunk + depth);
             let needed = body.sunk / (SINK * edge(inv[0]).min(edge(inv[1])) * allowed * allowed);
             squared = if needed.is_finite() { squared.max(needed) } else { squared };
         }
-        for rest in self.rests.iter().filter(|rest| rest.is_face) {
-            let [upper, lower] = [rest.upper, rest.lower].map(|k| &bodies.inv_masses[k as usize]);
-            let size = edge(upper).min(edge(lower));
+        for rest in
+            self.rests.iter().filter(|rest| rest.is_face && self.carriers[rest.upper as usize].level > 0.0)
+        {
+            let pair = [rest.upper, rest.lower].map(|k| &bodies.inv_masses[k as usize]);
             let level = self.carriers[root(&self.carriers, rest.upper)].most;
-            let height = self.carriers[rest.upper as usize].top - rest.height + size;
-            let needed = SAFETY * rest.many * pull * height * level * 6.0 / (7.84 * size * size);
+            let height =
+                self.carriers[rest.upper as usize].top - rest.height + edge(pair[0]).min(edge(pair[1]));
+            let tilts = pair.map(|inv| tilt(inv, &down));
+            let safety = SAFETY * if pair[1][0] > 0.0 { 1.0 } else { 0.25 };
+            let needed = safety * rest.load * (tilts[0] + tilts[1]) * pull * height * level / 7.84;
             squared = if needed.is_finite() { squared.max(needed) } else { squared };
         }
         rounded(params, squared.sqrt() * dt / (std::f64::consts::TAU * 0.25 * STIFF))
@@ -170,24 +201,25 @@ impl Loads {
             if gap > NEAR * size[0].min(size[1]) {
                 continue;
             }
+            let [n_x, n_y, n_z] = normal(m, pair.map(|place| &bodies.poses[place as usize]));
+            let up = -(n_x * down[0] + n_y * down[1] + n_z * down[2]);
+            // The normal goes from B to A.
+            let upper = usize::from(up < 0.0);
             let weighs = pair.map(|place| bodies.inv_masses[place as usize][0] > 0.0);
-            let [a, b] = pair.map(height);
-            let upper = match weighs {
-                [true, true] => {
-                    unite(&mut self.carriers, pair);
-                    usize::from(b > a)
-                }
-                [false, false] => continue,
-                [_, b] => usize::from(b),
-            };
+            if up.abs() < UPRIGHT || !weighs[upper] {
+                continue;
+            }
+            if weighs == [true; 2] {
+                unite(&mut self.carriers, pair);
+            }
             self.carriers[pair[upper] as usize].feet += 1.0;
             self.rests.push(Rest {
-                height: [a, b][upper],
+                height: height(pair[upper]),
                 manifold,
                 upper: pair[upper],
                 lower: pair[1 - upper],
                 is_face: m.len() > 2,
-                many: 0.0,
+                load: 0.0,
             });
         }
         for rest in &self.rests {
@@ -196,6 +228,18 @@ impl Loads {
         }
         self.rests.sort_unstable_by(|a, b| b.height.total_cmp(&a.height).then(a.manifold.cmp(&b.manifold)));
     }
+}
+
+/// The normal of a manifold in world axes, given the poses of its bodies.
+fn normal(m: &SoftManifold, poses: [&Slot; 2]) -> [f64; 3] {
+    let [x, y, z, .., side] = m.head.0;
+    let pose = match side {
+        side if side < 0.0 => poses[0],
+        side if side > 0.0 => poses[1],
+        _ => return [x, y, z],
+    };
+    let turned = Axes::new([pose[0], pose[1], pose[2], pose[3]]).turn(Vec3 { x, y, z });
+    [turned.x, turned.y, turned.z]
 }
 
 /// The first place of the island of a place.
@@ -227,17 +271,14 @@ fn mean_acceleration(bodies: &SoftBodies) -> [f64; 3] {
     if mass > 0.0 { sum.map(|x| x / mass) } else { sum }
 }
 
-/// The next of 4, 6, 8, 12, 16 and so on.
+/// The next of 4, 5, 6, 7, 8, 10, 12, 14, 16, 20 and so on.
 fn rounded(params: &SoftParams, wanted: f64) -> u32 {
     let most = params.max_substeps.max(params.substeps);
     let wanted = wanted.min(f64::from(most));
-    let (mut out, mut step) = (params.substeps, (params.substeps / 2).max(1));
+    let mut out = params.substeps;
     while f64::from(out) < wanted {
-        out += step;
-        if f64::from(out) < wanted {
-            out += step;
-            step *= 2;
-        }
+        let octave = (out / params.substeps).max(1).ilog2();
+        out += ((params.substeps << octave) / 4).max(1);
     }
     out.min(most)
 }
