@@ -116,6 +116,8 @@ struct Carrier {
 /// What rests on what, as far as masses and heights tell.
 #[derive(Debug, Default)]
 pub(super) struct Loads {
+    /// g, m/s², and the smallest edge of all bodies, m, of the last step.
+    pub(super) scales: [f64; 2],
     rests: Vec<Rest>,
     carriers: Vec<Carrier>,
 }
@@ -129,8 +131,9 @@ impl Loads {
         manifolds: &[SoftManifold],
         dt: f64,
     ) -> u32 {
-        let [x, y, z] = mean_acceleration(bodies);
+        let ([x, y, z], smallest) = mean_acceleration(bodies);
         let pull = (x * x + y * y + z * z).sqrt();
+        self.scales = [pull, if smallest.is_finite() { smallest } else { 0.0 }];
         if !(pull > 0.0 && pull.is_finite()) {
             return params.substeps;
         }
@@ -260,15 +263,16 @@ fn unite(carriers: &mut [Carrier], pair: [u32; 2]) {
     carriers[a.max(b) as usize].island = a.min(b);
 }
 
-/// Mean acceleration of all bodies that have weight, by their masses, m/s².
-fn mean_acceleration(bodies: &SoftBodies) -> [f64; 3] {
-    let (mut sum, mut mass) = ([0.0; 3], 0.0);
+/// Mean acceleration of all bodies that have weight, by their masses, m/s², and the smallest of their edges, m.
+fn mean_acceleration(bodies: &SoftBodies) -> ([f64; 3], f64) {
+    let (mut sum, mut mass, mut smallest) = ([0.0; 3], 0.0, f64::INFINITY);
     for (a, inv) in bodies.accelerations.iter().zip(&bodies.inv_masses).filter(|(_, inv)| inv[0] > 0.0) {
         let m = 1.0 / inv[0];
         mass += m;
+        smallest = smallest.min(18.0 / (m * (inv[1] + inv[2] + inv[3])));
         sum.iter_mut().zip(&a[3..6]).for_each(|(sum, a)| *sum += m * a);
     }
-    if mass > 0.0 { sum.map(|x| x / mass) } else { sum }
+    (if mass > 0.0 { sum.map(|x| x / mass) } else { sum }, smallest.sqrt())
 }
 
 /// The next of 4, 5, 6, 7, 8, 10, 12, 14, 16, 20 and so on.

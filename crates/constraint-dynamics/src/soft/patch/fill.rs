@@ -1,6 +1,6 @@
 //! How patches are read from manifolds, and what stays the same during a step.
 
-use super::{COUPLING, Filled, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
+use super::{COUPLING, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
 use crate::soft::{
     SoftManifold,
     colour::{Edge, STILL},
@@ -21,6 +21,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             p: zero,
             sum: zero,
             approach: zero,
+            rate: zero,
             inv_k: zero,
             reach: zero,
         };
@@ -41,6 +42,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             f: [zero; 3],
             f_sum: [zero; 3],
             slip: none,
+            work: [zero; 2],
             held: none,
             stretch: none,
             inv_friction: Sym([zero; 6]),
@@ -59,7 +61,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         chosen: &[Edge],
         stage: &Stage<'_>,
         nobody: u32,
-        filled: &mut Filled,
+        is_sound: &mut bool,
     ) {
         let nothing = SoftManifold::default();
         let mut at = [[nobody; 2]; MAX_LANES];
@@ -72,7 +74,6 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             let source = unsafe { stage.manifolds.get(m as usize) };
             from[lane] = source;
             manifold[lane] = m;
-            filled.is_bouncy |= source.head[4] > 0.0;
             for (side, place) in places.into_iter().enumerate() {
                 if place == STILL {
                     at[lane][side] = stage.places[source.bodies[side] as usize];
@@ -129,7 +130,18 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             // Impulses act in the middle of the two points, on one line for both bodies. Arms for now; crossed with the normal below.
             let an = on_a.plus(on_b).scale(L::splat(0.5));
             let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
-            *row = Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero };
+            *row = Row {
+                an,
+                bn,
+                gap,
+                moved: zero,
+                p,
+                sum: zero,
+                approach: zero,
+                rate: zero,
+                inv_k: zero,
+                reach: zero,
+            };
         }
         (self.bodies, self.moves, self.manifold) = (at, moves, manifold);
         self.n = n;
@@ -137,6 +149,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         self.inv_inertia = [inertia_a, inertia_b];
         self.f = [zero, zero, twist];
         self.f_sum = [zero; 3];
+        self.work = [zero; 2];
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;
         // SAFETY: as the caller promises.
@@ -146,7 +159,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let twist = if ROWS == 1 { zero } else { held[3] };
         self.held = Vec3 { x: along.dot(self.t), y: along.dot(self.second), z: twist };
         self.stretch = self.held;
-        filled.is_sound &= doubt.is_zero();
+        *is_sound &= doubt.is_zero();
     }
 
     /// Everything that follows from normals, arms, masses and the impulses known; `v`: velocities before the step, `there`: 1 for rows that exist.
@@ -200,7 +213,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         }
         let approach = self.normal_rates(v);
         for (row, approach) in self.rows.iter_mut().zip(approach) {
-            row.approach = approach;
+            (row.approach, row.rate) = (approach, approach);
         }
         self.slip = self.slip_rates(v);
         let sides = [self.friction_arms(0), self.friction_arms(1)];
