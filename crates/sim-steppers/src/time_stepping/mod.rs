@@ -38,6 +38,7 @@ mod sleep;
 mod soft;
 mod stepper;
 mod trails;
+mod turning;
 mod watched;
 
 pub use params::{Stabilization, TimeSteppingParams};

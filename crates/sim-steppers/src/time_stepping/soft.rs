@@ -24,7 +24,7 @@
 //!
 //! # Numerics
 //!
-//! Bodies that no contact pushes fly exactly; bodies in contact turn without gyroscopic torque. The work of contacts that change within a step is of
+//! Bodies that no contact pushes fly exactly. The work of contacts that change within a step is of
 //! first order in h: what it misses is in the remainder of the account.
 //!
 //! # Failure
@@ -39,6 +39,7 @@ use super::{
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
+    turning::Turning,
 };
 use crate::errors::of_world;
 use constraint_dynamics::{
@@ -59,6 +60,9 @@ pub(super) struct SoftContacts {
     pub(super) solver: SoftSolver,
     bodies: SoftBodies,
     pub(super) patches: Patches,
+    /// By slot: has contacts, and how it turns without them.
+    touched: Vec<bool>,
+    turnings: Vec<Option<Turning>>,
 }
 
 impl SoftContacts {
@@ -100,12 +104,20 @@ impl TimeStepping {
             (body.is_free() && body.rest() == Rest::Awake).then(|| body.center())
         });
         let rate = 1.0 / h;
-        for (slot, flyer) in self.flyers.iter().enumerate() {
-            let body = match world.body_in_slot(slot as u32) {
-                Some((_, body)) => soft_body(body, flyer.kick * rate),
-                None => SoftBody::IDLE,
-            };
+        soft.touched.clear();
+        soft.touched.resize(self.flyers.len(), false);
+        for manifold in soft.patches.manifolds.iter().filter(|m| !m.is_empty()) {
+            manifold.bodies().iter().for_each(|&slot| soft.touched[slot as usize] = true);
+        }
+        soft.turnings.clear();
+        for ((slot, flyer), touched) in self.flyers.iter().enumerate().zip(&soft.touched) {
+            let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
+            let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
+            let turning = turns.and_then(|body| Turning::new(body.state(), flyer.kick.angular, h));
+            let body =
+                found.map_or(SoftBody::IDLE, |body| soft_body(body, turning.as_ref(), flyer.kick * rate));
             soft.bodies.set(slot, &body);
+            soft.turnings.push(turning);
         }
         let report = soft.solver.step_by(
             self.parts.executor.as_ref(),
@@ -213,7 +225,10 @@ impl TimeStepping {
                 self.report.quarantined += 1;
                 self.detect.doubt_pairs();
             } else if self.flyers[slot as usize].pushed {
-                let pose = moved(body.state().pose(), x);
+                let (pose, v) = match &soft.turnings[slot as usize] {
+                    Some(turning) => turning.arrive(body.state(), x, v),
+                    None => (moved(body.state().pose(), x), v),
+                };
                 world.arrive(slot, end, pose, v).map_err(of_world)?;
             } else if !self.flies_on(body, slot) {
                 let state = *body.state();
@@ -225,11 +240,16 @@ impl TimeStepping {
 }
 
 /// A body as the solver sees it.
-fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
+fn soft_body(body: &Body, turning: Option<&Turning>, acceleration: Motion) -> SoftBody {
     let state = body.state();
+    let mut velocity = state.velocity;
+    let mut rotation = state.pose().rotation;
+    if let Some(turning) = turning {
+        (rotation, velocity.angular) = (turning.rotation, turning.velocity);
+    }
     let (inv_mass, inv_inertia) = match state.kind() {
         BodyKind::Free(mass) if body.rest() == Rest::Awake => {
-            let [x, y, z] = DMat3::from_quat(state.pose().rotation).to_cols_array_2d().map(DVec3::from);
+            let [x, y, z] = DMat3::from_quat(rotation).to_cols_array_2d().map(DVec3::from);
             let inverse = 1.0 / mass.moments();
             let diagonal = x * x * inverse.x + y * y * inverse.y + z * z * inverse.z;
             let turned = |v: DVec3| DVec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
@@ -238,7 +258,7 @@ fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
         }
         BodyKind::Free(_) | BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
     };
-    SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity: state.velocity, acceleration }
+    SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity, acceleration }
 }
 
 /// The stepper's error for what the solver refuses.
