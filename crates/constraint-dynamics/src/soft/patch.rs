@@ -316,15 +316,12 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 Pass::Push => ((rate * s).max(L::splat(-shared.max_push)), keep, fade),
                 Pass::Relax => (zero, one, zero),
             };
-            let apart = match pass {
-                Pass::Push => s * L::splat(shared.inv_h),
+            let apart = s * L::splat(shared.inv_h);
+            let mut bias = s.if_positive(apart, inside);
+            if pass == Pass::Relax {
                 // What comes fast is for the next substep to answer, at its time.
-                Pass::Relax => {
-                    let fast = -rates[i] - L::splat(shared.strike_from);
-                    fast.if_positive(-rates[i], s * L::splat(shared.inv_h))
-                }
-            };
-            let bias = s.if_positive(apart, inside);
+                bias = (-rates[i] - L::splat(shared.strike_from)).if_positive(-rates[i], bias);
+            }
             let (keep, fade) = (s.if_positive(one, keep), s.if_positive(zero, fade));
             (wanted[i], keeps[i], fades[i]) = (rates[i] + bias, keep, fade);
             e[i] = row.inv_k * keep;

@@ -105,7 +105,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
 
         let mut after = *v;
         self.push(&mut after, p, [zero; 3]);
-        let slip = self.slip_rates(&after);
+        let (bounced, slip) = (self.normal_rates(&after), self.slip_rates(&after));
         let f = self.rub(slip, &p);
         self.push(&mut after, [zero; ROWS], f);
         let (ends, slipped) = (self.normal_rates(&after), self.slip_rates(&after));
@@ -113,7 +113,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             self.rows[i].sum += p[i];
             // At the time of the impact; until the end of the substep both velocities change alike.
             let late = pulls[i] * (h - tau);
-            self.work[0] += half * p[i] * (rates[i] + ends[i] - (late + late));
+            self.work[0] += half * p[i] * (rates[i] + bounced[i] - (late + late));
         }
         self.work[1] +=
             half * (f[0] * (slip.x + slipped.x) + f[1] * (slip.y + slipped.y) + f[2] * (slip.z + slipped.z));
@@ -139,10 +139,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 scatter(&stage.displacements, &self.moves, side, &x);
             }
         }
-        // What the next substep starts from has them too.
+        // Other impulses of the substep begin after them.
         for i in 0..ROWS {
             self.rows[i].rate += ends[i] - rates[i];
         }
+        self.slip = self.slip.plus(slipped.minus(self.slip_rates(v)));
         *v = after;
     }
 
