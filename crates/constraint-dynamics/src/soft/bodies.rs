@@ -46,6 +46,8 @@ pub struct SoftBodies {
     pub(super) accelerations: Vec<Slot>,
     /// Velocities before the contacts of a substep.
     pub(super) free: Vec<Slot>,
+    /// Displacements by the mean velocity of each substep, but for half of the first and the last velocity.
+    pub(super) means: Vec<Slot>,
     /// By body.
     pub(super) movers: Vec<Mover>,
     pub(super) territories: Territories,
@@ -96,8 +98,8 @@ impl SoftBodies {
         let [idle, pose, ..] = slots(&SoftBody::IDLE);
         self.inv_masses.resize(len, idle);
         self.poses.resize(len, pose);
-        for array in [&mut self.velocities, &mut self.displacements, &mut self.accelerations, &mut self.free]
-        {
+        let Self { velocities, displacements, accelerations, free, means, .. } = self;
+        for array in [velocities, displacements, accelerations, free, means] {
             array.resize(len, Slot::default());
         }
         self.movers.resize(self.territories.places().len(), Mover::Nothing);
@@ -118,9 +120,18 @@ impl SoftBodies {
     /// Puts all bodies in one part.
     #[cold]
     fn unite(&mut self) {
-        let Self { inv_masses, poses, velocities, displacements, accelerations, free, territories, .. } =
-            self;
-        for array in [inv_masses, poses, velocities, displacements, accelerations, free] {
+        let Self {
+            inv_masses,
+            poses,
+            velocities,
+            displacements,
+            accelerations,
+            free,
+            means,
+            territories,
+            ..
+        } = self;
+        for array in [inv_masses, poses, velocities, displacements, accelerations, free, means] {
             *array = territories.places().iter().map(|place| array[*place as usize]).collect();
         }
         territories.unite(territories.places().len());
@@ -132,8 +143,10 @@ impl SoftBodies {
     pub fn divide(&mut self, bodies: usize, parts: usize, center: &dyn Fn(u32) -> Option<DVec3>) {
         if self.territories.divide(bodies, parts, center) {
             // All are idle until they are set, and so are the places between them.
-            let Self { inv_masses, poses, velocities, displacements, accelerations, free, movers, .. } = self;
-            let arrays = [inv_masses, poses, velocities, displacements, accelerations, free];
+            let Self {
+                inv_masses, poses, velocities, displacements, accelerations, free, means, movers, ..
+            } = self;
+            let arrays = [inv_masses, poses, velocities, displacements, accelerations, free, means];
             arrays.into_iter().for_each(Vec::clear);
             movers.clear();
         }
@@ -155,6 +168,7 @@ impl SoftBodies {
         self.poses[place] = pose;
         self.velocities[place] = velocity;
         self.displacements[place] = Slot::default();
+        self.means[place] = Slot::default();
         self.accelerations[place] = acceleration;
         self.movers[body] = match to.inv_mass > 0.0 {
             true => Mover::Impulses,
@@ -203,6 +217,14 @@ impl SoftBodies {
     #[must_use]
     pub fn velocity(&self, body: usize) -> Motion {
         self.find(&self.velocities, body).map_or(Motion::ZERO, motion)
+    }
+
+    /// Displacement of a body over a step of substeps of `h` seconds by the mean of the velocities before and after each, given the velocity before the step;
+    /// springs move bodies by more than that. Rotation vector and translation, world axes.
+    #[must_use]
+    pub fn mean_displacement(&self, body: usize, before: Motion, h: f64) -> Motion {
+        let inner = self.find(&self.means, body).map_or(Motion::ZERO, motion);
+        inner + (before + self.velocity(body)) * (0.5 * h)
     }
 
     /// Displacement of a body over the step: rotation vector and translation of its centre of mass, world axes.

@@ -116,8 +116,9 @@ struct Row<L> {
     /// Change of the gap since the start of the step, m.
     moved: L,
     p: L,
-    /// Impulses of all substeps together.
+    /// Impulses of all substeps together, and of impacts in this one.
     sum: L,
+    hit: L,
     /// Normal velocity before the step, and after the last substep, m/s.
     approach: L,
     rate: L,
@@ -147,8 +148,9 @@ pub(super) struct Patch<L, const ROWS: usize> {
     /// Arms of the pressure centre, m.
     center: [Vec3<L>; 2],
     f: [L; 3],
-    /// Friction impulses of all substeps together.
+    /// Friction impulses of all substeps together, and of impacts in this one.
     f_sum: [L; 3],
+    hit: [L; 3],
     /// Slip after the last substep: two tangents and the twist.
     slip: Vec3<L>,
     /// Work along the normal and of friction so far, J.
@@ -379,13 +381,19 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     fn book(&mut self, v: &[Twist<L>; 2]) {
         let half = L::splat(0.5);
         let (rates, slip) = (self.normal_rates(v), self.slip_rates(v));
-        let works: [L; ROWS] = std::array::from_fn(|i| self.rows[i].p * (self.rows[i].rate + rates[i]));
+        let zero = L::splat(0.0);
+        let works: [L; ROWS] = std::array::from_fn(|i| {
+            let row = &self.rows[i];
+            (row.p + row.hit) * (row.rate + rates[i])
+        });
         let mean = slip.plus(self.slip);
+        let f: [L; 3] = std::array::from_fn(|k| self.f[k] + self.hit[k]);
         self.work[0] += total(works) * half;
-        self.work[1] += (self.f[0] * mean.x + self.f[1] * mean.y + self.f[2] * mean.z) * half;
+        self.work[1] += (f[0] * mean.x + f[1] * mean.y + f[2] * mean.z) * half;
+        self.hit = [zero; 3];
         self.slip = slip;
         for (row, rate) in self.rows.iter_mut().zip(rates) {
-            row.rate = rate;
+            (row.rate, row.hit) = (rate, zero);
         }
     }
 

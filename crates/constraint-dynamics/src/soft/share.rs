@@ -52,6 +52,7 @@ pub(super) struct Stage<'a> {
     /// Velocities before the contacts of the substep.
     pub(super) free: Shelf<'a, Slot>,
     pub(super) accelerations: Shelf<'a, Slot>,
+    pub(super) means: Shelf<'a, Slot>,
     pub(super) inv_masses: &'a [Slot],
     pub(super) poses: &'a [Slot],
     pub(super) manifolds: Shelf<'a, SoftManifold>,
@@ -353,10 +354,12 @@ fn range(run: &Range<u32>) -> Range<usize> {
 unsafe fn accelerate(run: &Range<u32>, stage: &Stage<'_>, is_first: bool) {
     let h = stage.h;
     // SAFETY: as the caller promises.
-    let [v, free, a] = [&stage.velocities, &stage.free, &stage.accelerations]
+    let [v, free, a, means] = [&stage.velocities, &stage.free, &stage.accelerations, &stage.means]
         .map(|all| unsafe { all.numbers_mut(range(run)) });
-    for ((v, free), a) in v.iter_mut().zip(free).zip(a) {
+    let past = if is_first { 0.0 } else { h };
+    for (((v, free), a), mean) in v.iter_mut().zip(free).zip(a).zip(means) {
         let changed = *v - *free;
+        *mean += past * *v;
         *free = *v + h * *a;
         *v = if is_first { *free } else { *free + changed };
     }

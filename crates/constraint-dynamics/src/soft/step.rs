@@ -264,13 +264,23 @@ fn stage<'a>(
         max_push: params.max_push,
         strike_from,
     };
-    let SoftBodies { velocities, displacements, accelerations, free, inv_masses, poses, territories, .. } =
-        bodies;
+    let SoftBodies {
+        velocities,
+        displacements,
+        accelerations,
+        free,
+        means,
+        inv_masses,
+        poses,
+        territories,
+        ..
+    } = bodies;
     Stage {
         velocities: Shelf::new(velocities),
         displacements: Shelf::new(displacements),
         free: Shelf::new(free),
         accelerations: Shelf::new(accelerations),
+        means: Shelf::new(means),
         inv_masses,
         poses,
         manifolds: Shelf::new(manifolds),

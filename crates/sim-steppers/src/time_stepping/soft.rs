@@ -63,6 +63,8 @@ pub(super) struct SoftContacts {
     /// By slot: has contacts, and how it turns without them.
     touched: Vec<bool>,
     turnings: Vec<Option<Turning>>,
+    /// Of the last step.
+    substeps: u32,
 }
 
 impl SoftContacts {
@@ -125,13 +127,14 @@ impl TimeStepping {
             &mut soft.patches.manifolds,
             h,
         );
-        if let Err(error) = report {
-            return Err(soft_error(world, &soft.patches.manifolds, error));
-        }
+        soft.substeps = match report {
+            Ok(report) => report.substeps,
+            Err(error) => return Err(soft_error(world, &soft.patches.manifolds, error)),
+        };
         self.report.solver.islands += 1;
         let patches = soft.patches.len() as u64;
         self.report.solver.largest = self.report.solver.largest.max(patches);
-        self.report.solver.iterations += u64::from(report.as_ref().map_or(0, |r| r.substeps));
+        self.report.solver.iterations += u64::from(soft.substeps);
         Ok(())
     }
 
@@ -196,6 +199,7 @@ impl TimeStepping {
             }
             deepest = deepest.max(-pair.distance);
         }
+        work.micro += self.lifts(world, h);
         world.book_contact_work(&work);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
         let mut imbalance = 0.0_f64;
@@ -207,6 +211,21 @@ impl TimeStepping {
         }
         self.report.solver.imbalance = imbalance.sqrt() / h;
         self.book_forces(world, h, |slot| soft.bodies.velocity(slot));
+    }
+
+    /// Work of the springs that moved bodies without giving them speed, against gravity and constant forces, J.
+    fn lifts(&self, world: &World, h: f64) -> f64 {
+        let Some(soft) = &self.soft else { return 0.0 };
+        let mut work = 0.0;
+        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            if soft.bodies.is_movable(slot) {
+                let moved = soft.bodies.displacement(slot).linear;
+                let mean = soft.bodies.mean_displacement(slot, flyer.start, h / f64::from(soft.substeps));
+                work -= body.mass() * flyer.acceleration.dot(moved - mean.linear);
+            }
+        }
+        work
     }
 
     /// Moves the bodies that contacts or forces pushed; others fly on.

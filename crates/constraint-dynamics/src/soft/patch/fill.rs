@@ -20,6 +20,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             moved: zero,
             p: zero,
             sum: zero,
+            hit: zero,
             approach: zero,
             rate: zero,
             inv_k: zero,
@@ -41,6 +42,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             center: [none; 2],
             f: [zero; 3],
             f_sum: [zero; 3],
+            hit: [zero; 3],
             slip: none,
             work: [zero; 2],
             held: none,
@@ -137,6 +139,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 moved: zero,
                 p,
                 sum: zero,
+                hit: zero,
                 approach: zero,
                 rate: zero,
                 inv_k: zero,
@@ -148,7 +151,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         self.inv_mass = [mass_a, mass_b];
         self.inv_inertia = [inertia_a, inertia_b];
         self.f = [zero, zero, twist];
-        self.f_sum = [zero; 3];
+        (self.f_sum, self.hit) = ([zero; 3], [zero; 3]);
         self.work = [zero; 2];
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;

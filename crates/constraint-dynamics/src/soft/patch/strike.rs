@@ -105,18 +105,21 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
 
         let mut after = *v;
         self.push(&mut after, p, [zero; 3]);
-        let (bounced, slip) = (self.normal_rates(&after), self.slip_rates(&after));
+        let slip = self.slip_rates(&after);
         let f = self.rub(slip, &p);
         self.push(&mut after, [zero; ROWS], f);
-        let (ends, slipped) = (self.normal_rates(&after), self.slip_rates(&after));
+        // The work is found with that of the other impulses of the substep, by its mean velocity. But the impact changes velocities at its own time: so much more
+        // work the accelerations do, and so much less the impact.
+        let (early, drag) = (half * h - tau, self.slip_rates(&a));
         for i in 0..ROWS {
             self.rows[i].sum += p[i];
-            // At the time of the impact; until the end of the substep both velocities change alike.
-            let late = pulls[i] * (h - tau);
-            self.work[0] += half * p[i] * (rates[i] + bounced[i] - (late + late));
+            self.rows[i].hit += p[i];
+            self.work[0] -= p[i] * pulls[i] * early;
         }
-        self.work[1] +=
-            half * (f[0] * (slip.x + slipped.x) + f[1] * (slip.y + slipped.y) + f[2] * (slip.z + slipped.z));
+        self.work[1] -= (f[0] * drag.x + f[1] * drag.y + f[2] * drag.z) * early;
+        for (hit, f) in self.hit.iter_mut().zip(f) {
+            *hit += f;
+        }
         for (sum, f) in self.f_sum.iter_mut().zip(f) {
             *sum += f;
         }
@@ -137,13 +140,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 x.angular = x.angular.minus(change.angular.scale(tau));
                 x.linear = x.linear.minus(change.linear.scale(tau));
                 scatter(&stage.displacements, &self.moves, side, &x);
+                let mut mean: Twist<L> = gather(&stage.means, &self.moves, side);
+                mean.angular = mean.angular.plus(change.angular.scale(early));
+                mean.linear = mean.linear.plus(change.linear.scale(early));
+                scatter(&stage.means, &self.moves, side, &mean);
             }
         }
-        // Other impulses of the substep begin after them.
-        for i in 0..ROWS {
-            self.rows[i].rate += ends[i] - rates[i];
+        // The rest of the substep begins where they touch.
+        for (row, struck) in self.rows.iter_mut().zip(struck) {
+            row.moved = struck.if_positive(row.moved.min(-row.gap), row.moved);
         }
-        self.slip = self.slip.plus(slipped.minus(self.slip_rates(v)));
         *v = after;
     }
 
