@@ -102,8 +102,8 @@ pub(super) struct Shared {
     pub(super) substeps: [f64; 2],
     /// Largest speed of pushing apart, m/s.
     pub(super) max_push: f64,
-    /// Approach above which a contact is struck, m/s.
-    pub(super) strike_from: f64,
+    /// Approach above which a contact is struck, m/s: where it is open, and where it touches and bounces.
+    pub(super) strike_from: [f64; 2],
 }
 
 /// One normal row.
@@ -322,7 +322,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             let mut bias = s.if_positive(apart, inside);
             if pass == Pass::Relax {
                 // What comes fast is for the next substep to answer, at its time.
-                bias = (-rates[i] - L::splat(shared.strike_from)).if_positive(-rates[i], bias);
+                bias = self.haste(s, rates[i], shared).if_positive(-rates[i], bias);
             }
             let (keep, fade) = (s.if_positive(one, keep), s.if_positive(zero, fade));
             (wanted[i], keeps[i], fades[i]) = (rates[i] + bias, keep, fade);

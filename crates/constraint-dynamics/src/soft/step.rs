@@ -231,8 +231,10 @@ fn run<L: Lane>(
     workspace.sort(bodies, manifolds)?;
     let substeps = workspace.loads.substeps(params, bodies, manifolds, dt);
     let params = &SoftParams { substeps, ..*params };
-    let [pull, size] = workspace.loads.scales;
-    let strike_from = params.bounce_from * pull * dt / f64::from(substeps) + STRIKE_FROM * size / dt;
+    let [pull, size, levels] = workspace.loads.scales;
+    let open = params.bounce_from * pull * dt / f64::from(substeps) + STRIKE_FROM * size / dt;
+    // In a stack that loses its hold for a substep contacts at the bottom close by so much more.
+    let strike_from = [open, open * (1.0 + levels)];
     if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt, strike_from)) {
         return Err(fault(manifolds));
     }
@@ -250,7 +252,7 @@ fn stage<'a>(
     bodies: &'a mut SoftBodies,
     manifolds: &'a mut [SoftManifold],
     dt: f64,
-    strike_from: f64,
+    strike_from: [f64; 2],
 ) -> Stage<'a> {
     let substeps = f64::from(params.substeps);
     let h = dt / substeps;
@@ -432,7 +434,7 @@ pub(super) mod tests {
     pub(in crate::soft) fn shared(bodies: &mut SoftBodies, manifolds: &mut [SoftManifold]) -> Workspace<f64> {
         let mut workspace = Workspace::default();
         workspace.sort(bodies, manifolds).unwrap();
-        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01, 0.0);
+        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01, [0.0; 2]);
         for share in &workspace.shares {
             // SAFETY: nothing else is done meanwhile.
             unsafe { workspace.fill(&mut share.lock().unwrap(), &stage) };

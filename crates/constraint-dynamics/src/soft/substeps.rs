@@ -19,7 +19,7 @@
 //!
 //! ```text
 //! a patch gives way by     d = load (1/m + 1/m') g/ω²;   a body sinks by the sum of d below it
-//! it sinks little          Σ d ≤ edge/1000 · max(1, patches of the island/24, all patches/768)²
+//! it sinks little          Σ d ≤ 0.9 edge/1000 · max(1, patches of the island/24, all patches/768)²
 //! it does not buckle       ω² ≥ 1.25 load (λ + λ') g H L/7.84
 //! ```
 //!
@@ -53,7 +53,7 @@ use super::{
 /// Frequency of springs as a share of a quarter of the substep rate: one sweep over a pile does not follow stiffer ones.
 pub(super) const STIFF: f64 = 0.65;
 /// What a body may sink by, as a share of its edge.
-const SINK: f64 = 1e-3;
+const SINK: f64 = 9e-4;
 /// Islands of more patches, and those of scenes of more, may sink deeper: their substeps cost more.
 const FEW_PATCHES: [f64; 2] = [24.0, 768.0];
 /// Safety over Greenhill's column.
@@ -116,8 +116,8 @@ struct Carrier {
 /// What rests on what, as far as masses and heights tell.
 #[derive(Debug, Default)]
 pub(super) struct Loads {
-    /// g, m/s², and the smallest edge of all bodies, m, of the last step.
-    pub(super) scales: [f64; 2],
+    /// g, m/s², the smallest edge of all bodies, m, and the most bodies on top of each other, of the last step.
+    pub(super) scales: [f64; 3],
     rests: Vec<Rest>,
     carriers: Vec<Carrier>,
 }
@@ -133,7 +133,7 @@ impl Loads {
     ) -> u32 {
         let ([x, y, z], smallest) = mean_acceleration(bodies);
         let pull = (x * x + y * y + z * z).sqrt();
-        self.scales = [pull, if smallest.is_finite() { smallest } else { 0.0 }];
+        self.scales = [pull, if smallest.is_finite() { smallest } else { 0.0 }, 0.0];
         if !(pull > 0.0 && pull.is_finite()) {
             return params.substeps;
         }
@@ -164,6 +164,7 @@ impl Loads {
             let island = root(&self.carriers, rest.upper);
             let first = &mut self.carriers[island];
             first.most = first.most.max(below.level + 1.0);
+            self.scales[2] = self.scales[2].max(first.most);
             let allowed = (first.patches / FEW_PATCHES[0]).max(all).max(1.0);
             let body = &mut self.carriers[upper];
             body.level = body.level.max(below.level + 1.0);

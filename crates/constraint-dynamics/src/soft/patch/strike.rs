@@ -16,7 +16,7 @@
 //! # Formula
 //!
 //! ```text
-//! hits         u < −u_min and s + h u < 0
+//! hits         u < −u_min and s + h u < 0;   where s ≤ 0 only with e > 0 and u < −u_min (1 + L), L bodies on top of each other
 //! time         s + (u − a h) τ + a τ²/2 = 0;   u_τ = u − a (h − τ)
 //! all at once  K p = −(1 + e) u_τ;   if a p is negative: one after the other, each p = −(1 + e) u_τ/K from the velocity it finds, if that is an approach
 //! friction     f = −K_f⁻¹ slip, shortened to |f₁₂| ≤ μ Σp and |f₃| ≤ μ Σ p d
@@ -46,15 +46,24 @@ use super::{COUPLING, Patch, Shared, Stage, Twist, gather, scatter, total};
 use crate::soft::lane::{Lane, Vec3};
 
 impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
+    /// Above zero where a gap `s` closes so fast that it is an impact.
+    #[inline(always)]
+    pub(super) fn haste(&self, s: L, rate: L, shared: &Shared) -> L {
+        let [open, closed] = shared.strike_from.map(L::splat);
+        // What touches already and does not bounce is stopped by its spring.
+        let closed = self.restitution.if_positive(closed, L::splat(f64::MAX));
+        -rate - s.if_positive(open, closed)
+    }
+
     /// 1 for rows that are struck in the substep, else 0; and their sum.
     #[inline(always)]
     pub(super) fn struck(&self, rates: &[L; ROWS], shared: &Shared) -> ([L; ROWS], L) {
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let (h, from) = (L::splat(shared.h), L::splat(shared.strike_from));
+        let (zero, one, h) = (L::splat(0.0), L::splat(1.0), L::splat(shared.h));
         let struck: [L; ROWS] = std::array::from_fn(|i| {
             let row = &self.rows[i];
-            let fast = (-rates[i] - from).if_positive(row.inv_k, zero);
-            fast.if_positive((-(row.gap + row.moved + h * rates[i])).if_positive(one, zero), zero)
+            let s = row.gap + row.moved;
+            let fast = self.haste(s, rates[i], shared).if_positive(row.inv_k, zero);
+            fast.if_positive((-(s + h * rates[i])).if_positive(one, zero), zero)
         });
         (struck, total(struck))
     }
