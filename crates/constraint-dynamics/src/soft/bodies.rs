@@ -250,7 +250,7 @@ pub struct SoftManifold {
     pub(super) friction: Slot,
     /// Impulse of the whole step, normal, arm x and y, all in world axes.
     pub(super) exerted: Slot,
-    /// How far the springs of friction are stretched: in world axes, m, and about the normal, rad.
+    /// How far the springs of friction are stretched: in world axes, m, and about the normal, rad; then the energy stored here, J.
     pub(super) held: Slot,
 }
 
@@ -365,7 +365,18 @@ impl SoftManifold {
         self.friction[3] = twist;
     }
 
-    /// Takes over from an earlier manifold of the same contact what friction holds: its impulse, and how far its springs are stretched.
+    /// Energy that was left here by [`Self::set_stored`], J.
+    #[must_use]
+    pub fn stored(&self) -> f64 {
+        self.held[4]
+    }
+
+    /// Leaves here the energy that the contact has stored, J: a step does not use it.
+    pub fn set_stored(&mut self, energy: f64) {
+        self.held[4] = energy;
+    }
+
+    /// Takes over from an earlier manifold of the same contact what friction holds: its impulse, and how far its springs are stretched; and the energy stored.
     pub fn inherit_friction(&mut self, from: &Self) {
         self.friction[..4].copy_from_slice(&from.friction[..4]);
         self.held = from.held;

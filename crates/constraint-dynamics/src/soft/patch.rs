@@ -527,7 +527,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         });
         let held = self.t.scale(self.stretch.x).plus(second.scale(self.stretch.y));
         L::rows([held.x, held.y, held.z, self.stretch.z, zero, zero, zero, zero], |lane, row| {
-            to(lane).into_iter().for_each(|m| m.held = row);
+            to(lane).into_iter().for_each(|m| m.held[..4].copy_from_slice(&row[..4]));
         });
     }
 }

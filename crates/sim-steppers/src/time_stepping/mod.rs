@@ -26,6 +26,7 @@ mod correct;
 mod detect;
 mod flight;
 mod forces;
+mod guard;
 mod impact;
 mod normals;
 mod notice;

@@ -36,6 +36,7 @@
 //! `tests/time_soft.rs`
 
 use super::{
+    guard::{Arrival, Guard},
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
@@ -65,6 +66,9 @@ pub(super) struct SoftContacts {
     turnings: Vec<Option<Turning>>,
     /// Of the last step.
     substeps: u32,
+    guard: Guard,
+    /// By slot: where bodies that contacts push come to.
+    arrivals: Vec<Option<Arrival>>,
 }
 
 impl SoftContacts {
@@ -87,6 +91,7 @@ impl TimeStepping {
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
         self.trace(Stage::Move);
+        self.find_arrivals(world, h);
         self.carry(world, end)?;
         self.fire_timers(world, end);
         world.set_time(end).map_err(of_world)?;
@@ -228,6 +233,34 @@ impl TimeStepping {
         work
     }
 
+    /// Finds where the bodies that contacts or forces pushed come to, and takes from them what contacts gave too much.
+    fn find_arrivals(&mut self, world: &mut World, h: f64) {
+        let Some(soft) = &mut self.soft else { return };
+        soft.arrivals.clear();
+        for (slot, flyer) in self.flyers.iter().enumerate() {
+            let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
+            let pushed = found.filter(|body| body.is_free() && flyer.pushed && soft.bodies.is_movable(slot));
+            let arrival = pushed.map(|body| {
+                let (x, v) = (soft.bodies.displacement(slot), soft.bodies.velocity(slot));
+                let (pose, velocity) = match &soft.turnings[slot] {
+                    Some(turning) => turning.arrive(body.state(), x, v),
+                    None => (moved(body.state().pose(), x), v),
+                };
+                Arrival { pose, velocity }
+            });
+            // What is not finite is frozen, and no part of any sum.
+            let is_sound = |a: &Arrival| {
+                a.pose.translation.is_finite() && a.velocity.to_array().iter().all(|x| x.is_finite())
+            };
+            soft.arrivals.push(arrival.filter(is_sound));
+        }
+        let SoftContacts { guard, bodies, patches, arrivals, .. } = soft;
+        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, arrivals, h);
+        if taken > 0.0 {
+            world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
+        }
+    }
+
     /// Moves the bodies that contacts or forces pushed; others fly on.
     fn carry(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
         let time = world.time();
@@ -243,12 +276,8 @@ impl TimeStepping {
                 world.quarantine(id, time).map_err(of_world)?;
                 self.report.quarantined += 1;
                 self.detect.doubt_pairs();
-            } else if self.flyers[slot as usize].pushed {
-                let (pose, v) = match &soft.turnings[slot as usize] {
-                    Some(turning) => turning.arrive(body.state(), x, v),
-                    None => (moved(body.state().pose(), x), v),
-                };
-                world.arrive(slot, end, pose, v).map_err(of_world)?;
+            } else if let Some(Arrival { pose, velocity }) = soft.arrivals[slot as usize] {
+                world.arrive(slot, end, pose, velocity).map_err(of_world)?;
             } else if !self.flies_on(body, slot) {
                 let state = *body.state();
                 world.relaunch(id, time, state).map_err(of_world)?;
