@@ -30,7 +30,9 @@
 //! fast:            struck, see `strike`
 //! friction:        the same with the stretch for s;   what the limit takes of f it takes of the stretch
 //! one point only:  f₃ = 0, and the tangents alone are solved
-//! Gauss-Seidel within the block, p ≥ 0;  |f₁₂| ≤ μ Σp,  |f₃| ≤ μ Σ p_i d_i, d_i the distance from the pressure centre
+//! Gauss-Seidel within the block, p ≥ 0
+//! sticks if        (|f₁₂|/μ Σp)² + (f₃/μ Σ p_i d_i)² ≤ 1,  d_i the distance from the pressure centre
+//! slides:          f = Σ f_i, each point with |f_i| ≤ μ p_i against its own slip u₁₂ + u₃ n × d_i
 //! ```
 //!
 //! # Cost
@@ -123,7 +125,8 @@ struct Row<L> {
     approach: L,
     rate: L,
     inv_k: L,
-    /// Distance from the pressure centre, m.
+    /// From the pressure centre along both tangents, and its length, m.
+    arm: [L; 2],
     reach: L,
 }
 
@@ -447,6 +450,39 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         }
     }
 
+    /// Friction of a patch that slides: Coulomb's law at each of its points, with a slip of its own where the patch twists.
+    #[inline(always)]
+    fn slide(&self, slip: Vec3<L>, rest: L) -> [L; 3] {
+        let (zero, one, least) = (L::splat(0.0), L::splat(1.0), L::splat(f64::MIN_POSITIVE));
+        let loads = self.impulses();
+        let far: [L; ROWS] = std::array::from_fn(|i| {
+            loads[i] * (self.rows[i].arm[0] * self.rows[i].arm[0] + self.rows[i].arm[1] * self.rows[i].arm[1])
+        });
+        // As a share of its load every point has the same part of the friction there is, and of the mass that slides.
+        let (each, turn) = (one / total(loads).max(least), total(far));
+        let turn = turn.if_positive(self.f[2] / turn.max(least), zero);
+        let [xx, yy, ..] = self.inv_friction.0;
+        let mass = xx.min(yy) * each;
+        let mut out = [zero; 3];
+        for (row, p) in self.rows.iter().zip(loads) {
+            let [x, y] = row.arm;
+            let x_slip = slip.x - slip.z * y;
+            let y_slip = slip.y + slip.z * x;
+            let fx = p * (rest * (self.f[0] * each - turn * y) - mass * x_slip);
+            let fy = p * (rest * (self.f[1] * each + turn * x) - mass * y_slip);
+            let size = (fx * fx + fy * fy).sqrt();
+            let limit = self.mu * p;
+            let shrink = (size - limit).if_positive(limit / size.max(least), one);
+            let (fx, fy) = (fx * shrink, fy * shrink);
+            out[0] += fx;
+            out[1] += fy;
+            if ROWS > 1 {
+                out[2] += x * fy - y * fx;
+            }
+        }
+        out
+    }
+
     /// Friction of the whole patch under the present normal impulses, for a slip without it; returns its change.
     #[inline(always)]
     fn friction(&mut self, slip: Vec3<L>, keep: L, fade: L) -> [L; 3] {
@@ -458,31 +494,32 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             rest * self.f[1] - keep * wanted.y,
             rest * self.f[2] - keep * wanted.z,
         ];
-        let (mut load, mut moment) = (L::splat(0.0), L::splat(0.0));
+        let (mut load, mut moment) = (zero, zero);
         for row in &self.rows {
             load += row.p;
             moment += row.p * row.reach;
         }
         let (limit, twist_limit) = (self.mu * load, self.mu * moment);
         let squared = f[0] * f[0] + f[1] * f[1];
-        let excess = (squared - limit * limit).max(zero);
-        let twist = if ROWS == 1 { zero } else { f[2].min(twist_limit).max(-twist_limit) };
-        let over = if ROWS == 1 { zero } else { f[2] * f[2] - twist * twist };
-        let turned = f[2];
-        let mut f = [f[0], f[1], twist];
-        // Root and quotient take longer than all the rest, and most contacts hold.
-        if !(excess + over).is_zero() {
-            let size = squared.max(L::splat(f64::MIN_POSITIVE)).sqrt();
-            let shrink = excess.if_positive(limit / size, one);
-            (f[0], f[1]) = (f[0] * shrink, f[1] * shrink);
+        let (along, about) = (limit * limit, twist_limit * twist_limit);
+        let mut over = squared - along;
+        if ROWS > 1 {
+            let turn = f[2] * f[2];
+            over = over.max(turn - about).max(squared * about + turn * along - along * about);
+        }
+        let mut f = f;
+        // Roots and quotients take longer than all the rest, and most contacts hold.
+        if !over.max(zero).is_zero() {
+            let slides = self.slide(slip, rest);
+            let least = L::splat(f64::MIN_POSITIVE);
+            let mut kept = along / squared.max(least);
+            if ROWS > 1 {
+                kept = one / (squared / along.max(least) + f[2] * f[2] / about.max(least)).max(least);
+            }
             // What slides gives up as much of its stretch.
-            let turned = over.if_positive(twist / turned, one);
-            let lost = Vec3 {
-                x: self.stretch.x * (one - shrink),
-                y: self.stretch.y * (one - shrink),
-                z: self.stretch.z * (one - turned),
-            };
+            let lost = self.stretch.scale(over.if_positive(one - kept.max(zero).min(one).sqrt(), zero));
             (self.held, self.stretch) = (self.held.minus(lost), self.stretch.minus(lost));
+            f = std::array::from_fn(|k| over.if_positive(slides[k], f[k]));
         }
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;

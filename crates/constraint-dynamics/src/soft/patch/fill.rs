@@ -24,6 +24,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             approach: zero,
             rate: zero,
             inv_k: zero,
+            arm: [zero; 2],
             reach: zero,
         };
         Self {
@@ -143,6 +144,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 approach: zero,
                 rate: zero,
                 inv_k: zero,
+                arm: [zero; 2],
                 reach: zero,
             };
         }
@@ -198,9 +200,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         for i in 0..ROWS {
             let (arm_a, arm_b) = (self.rows[i].an, self.rows[i].bn);
             let offset = arm_a.minus(self.center[0]);
-            let height = offset.dot(n);
             let row = &mut self.rows[i];
-            row.reach = (offset.dot(offset) - height * height).max(zero).sqrt();
+            row.arm = [offset.dot(t), offset.dot(self.second)];
+            row.reach = (row.arm[0] * row.arm[0] + row.arm[1] * row.arm[1]).sqrt();
             row.an = arm_a.cross(n);
             row.bn = arm_b.cross(n);
             response[i] = [self.inv_inertia[0].times(row.an), self.inv_inertia[1].times(row.bn)];
