@@ -459,7 +459,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             loads[i] * (self.rows[i].arm[0] * self.rows[i].arm[0] + self.rows[i].arm[1] * self.rows[i].arm[1])
         });
         // As a share of its load every point has the same part of the friction there is, and of the mass that slides.
-        let (each, turn) = (one / total(loads).max(least), total(far));
+        let (load, turn) = (total(loads), total(far));
+        let each = load.if_positive(one / load.max(least), zero);
         let turn = turn.if_positive(self.f[2] / turn.max(least), zero);
         let [xx, yy, ..] = self.inv_friction.0;
         let mass = xx.min(yy) * each;
