@@ -40,7 +40,7 @@ use super::{
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
-    turning::Turning,
+    turning::{Turning, parts},
 };
 use crate::errors::of_world;
 use constraint_dynamics::{
@@ -78,8 +78,9 @@ impl SoftContacts {
 }
 
 impl TimeStepping {
-    /// One step that ends at `end`, with soft contacts.
+    /// One step that ends at `end`, or earlier where bodies in contact turn fast, with soft contacts.
     pub(super) fn soft_step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+        let end = self.soft_end(world, end);
         let h = end - world.time();
         self.report.solver.steps += 1;
         self.wake_disturbed(world, h);
@@ -103,6 +104,27 @@ impl TimeStepping {
         self.control(world)
     }
 
+    /// Finds the bodies that have contacts, and when the step is to end for their rotation.
+    fn soft_end(&mut self, world: &World, end: f64) -> f64 {
+        let (time, whole) = (world.time(), end - world.time());
+        let Some(soft) = &mut self.soft else { return end };
+        soft.touched.clear();
+        soft.touched.resize(world.body_slots(), false);
+        for manifold in soft.patches.manifolds.iter().filter(|m| !m.is_empty()) {
+            for slot in manifold.bodies() {
+                if let Some(touched) = soft.touched.get_mut(slot as usize) {
+                    *touched = true;
+                }
+            }
+        }
+        let touched = (0..).zip(&soft.touched).filter(|(_, touched)| **touched);
+        let bodies = touched.filter_map(|(slot, _)| world.body_in_slot(slot)).map(|(_, body)| body);
+        let turning = bodies.filter(|body| body.is_free() && body.rest() == Rest::Awake);
+        let count = turning.map(|body| parts(body.state(), whole)).fold(1.0, f64::max);
+        let part = time + whole / count;
+        if count > 1.0 && part > time { part } else { end }
+    }
+
     fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         let parts = Territories::worth(soft.patches.len(), self.parts.executor.parallelism());
@@ -111,11 +133,6 @@ impl TimeStepping {
             (body.is_free() && body.rest() == Rest::Awake).then(|| body.center())
         });
         let rate = 1.0 / h;
-        soft.touched.clear();
-        soft.touched.resize(self.flyers.len(), false);
-        for manifold in soft.patches.manifolds.iter().filter(|m| !m.is_empty()) {
-            manifold.bodies().iter().for_each(|&slot| soft.touched[slot as usize] = true);
-        }
         soft.turnings.clear();
         for ((slot, flyer), touched) in self.flyers.iter().enumerate().zip(&soft.touched) {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);

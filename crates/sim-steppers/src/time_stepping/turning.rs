@@ -17,9 +17,13 @@
 //! ```text
 //! given to the solver      ω₁ as velocity, I(q₁) as inertia; torques as acceleration
 //! taken from it            q = exp(x − x₁) q₁,   ω ← exp(x − x₁) ω,   x₁ = h (ω₁ + kick/2): what the solver has without contacts
+//! spin prevails            |x − x₁| < |x₁|/100:   ω ← I(q)⁻¹ I(q₁) ω instead
+//! parts of the step        |ω| h/0.7
 //! ```
 //!
-//! Both steps keep the energy: the free rotation is exact, and what contacts do is done with the inertia of its end; then ω and the inertia turn together.
+//! Where spin prevails, as in a top, the angular momentum matters: a spin that followed every turn of its axis would be a torque. Else the energy does.
+//!
+//! Both steps keep the energy there: the free rotation is exact, and what contacts do is done with the inertia of its end; then ω and the inertia turn together.
 //!
 //! # Cost
 //!
@@ -48,6 +52,18 @@ use sim_math::{
 
 /// A body that turns less in a step feels no gyroscopic torque, rad.
 const LEAST: f64 = 1e-7;
+
+/// Contacts that turn a body by less than this share of what it turns by itself leave its angular momentum, others its energy.
+const SMOOTH: f64 = 0.01;
+/// Most that a body in contact may turn in a step, rad.
+const MOST: f64 = 0.7;
+/// Most parts of a step.
+const MOST_PARTS: f64 = 64.0;
+
+/// How many parts a step of `h` seconds is to have for a body in contact.
+pub(super) fn parts(state: &RigidState, h: f64) -> f64 {
+    (state.velocity.angular.length() * h / MOST).ceil().clamp(1.0, MOST_PARTS)
+}
 
 /// The free rotation of a body over a step.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +94,13 @@ impl Turning {
         let free = Pose::new(state.pose().translation, self.rotation);
         let turn = x.angular - self.displacement;
         let pose = moved(&free, Motion::new(turn, x.linear));
-        (pose, Motion::new(quat_exp(turn) * v.angular, v.linear))
+        let angular = match state.kind() {
+            BodyKind::Free(mass) if turn.length() < SMOOTH * self.displacement.length() => {
+                let spin = mass.inertia(self.rotation) * v.angular;
+                pose.rotation * ((pose.rotation.conjugate() * spin) / mass.moments())
+            }
+            _ => quat_exp(turn) * v.angular,
+        };
+        (pose, Motion::new(angular, v.linear))
     }
 }
