@@ -11,20 +11,22 @@
 //! | T₀, T₁ | kinetic energy of the bodies of an island before and after the step | J |
 //! | W | work of gravity, constant forces, springs and dampers on them in the step | J |
 //! | B | energy stored in the contacts of the island: what they took before, at most force times depth | J |
-//! | c | factor of the velocities | - |
+//! | Δ | what the contacts of the step changed velocities by | m/s, rad/s |
+//! | α | share of their impulses that is taken back | - |
 //!
 //! # Formula
 //!
 //! ```text
 //! contacts give       G = T₁ − T₀ − W
 //! G ≤ B               B ← min(B − G, Σ F d)
-//! G > B               u = v − v̄,   v ← v̄ + c u,   c² = 1 − (G − B)/T(u);   what no velocity has left is owed: B ← −rest
-//! v̄                   zero on what stands still; without it the rigid motion that has the momentum and angular momentum of the island
+//! G > B               v ← v − α Δ,   T₁ − α v·MΔ + α² Δ·MΔ/2 = T₁ − (G − B);   α ≤ v·MΔ/Δ·MΔ and 1
+//! what is left        ω ← c ω, v_g ← c v_g,  c² = 1 − rest/T(ω, v_g),  where the island lies on what stands still; v_g is along gravity
+//! what is left then   is owed by the bodies, B ← −rest, until contacts take or can give it
 //! ```
 //!
 //! An island is what the contacts of the step join. B is kept by the contacts, in the ratio of F d, so that it stays with them when islands part. E + B of all
-//! bodies never rises but by work from outside, B is never above what was taken before, and starts at zero: so E(t) ≤ E(0) + work. All velocities of an
-//! island change by one factor: where nothing approached nothing approaches afterwards, and what stuck sticks.
+//! bodies never rises but by work from outside, and B starts at zero: E(t) ≤ E(0) + work, but for what is owed. Contacts get the same share of
+//! their impulses less: momentum is kept, and what slides without friction keeps its speed. Where that is not enough, rocking and spinning are slowed.
 //!
 //! # Cost
 //!
@@ -45,11 +47,7 @@
 use super::flight::Flyer;
 use constraint_dynamics::soft::{SoftBodies, SoftManifold};
 use rigid_impulse::{Body as RigidState, BodyKind};
-use sim_math::{
-    Pose,
-    glam::{DMat3, DVec3},
-    spatial::Motion,
-};
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_world::World;
 
 /// Rounding, as a share of the kinetic energy.
@@ -60,6 +58,8 @@ const ROUNDING: f64 = 1e-12;
 pub(super) struct Arrival {
     pub(super) pose: Pose,
     pub(super) velocity: Motion,
+    /// Δ.
+    pub(super) change: Motion,
 }
 
 /// Sums over an island.
@@ -70,20 +70,17 @@ struct Island {
     given: f64,
     stored: f64,
     capacity: f64,
-    /// It rests on what stands still; it touches what moves by itself.
+    /// It touches what stands still; what moves by itself.
     is_held: bool,
     is_driven: bool,
-    mass: f64,
-    momentum: DVec3,
-    moment: DVec3,
-    /// Angular momentum about the origin, then about the centre; inertia alike.
-    angular: DVec3,
-    inertia: DMat3,
-    /// What becomes of velocities: factor, centre, v̄ there and its rotation.
+    /// Energy of rotation and of motion along gravity, once impulses are taken back.
+    inner: f64,
     factor: f64,
-    center: DVec3,
-    linear: DVec3,
-    turn: DVec3,
+    bodies: f64,
+    /// v·MΔ and Δ·MΔ.
+    along: f64,
+    squared: f64,
+    share: f64,
 }
 
 /// Workspace.
@@ -92,6 +89,8 @@ pub(super) struct Guard {
     /// By slot: another slot of the island.
     parents: Vec<u32>,
     islands: Vec<Island>,
+    /// By slot: what the body owes, J.
+    pub(super) owed: Vec<f64>,
 }
 
 impl Guard {
@@ -114,6 +113,7 @@ impl Guard {
     ) -> f64 {
         self.parents.clear();
         self.parents.extend(0..flyers.len() as u32);
+        self.owed.resize(flyers.len(), 0.0);
         self.islands.clear();
         self.islands.resize(flyers.len(), Island::default());
         let acts = |m: &SoftManifold| !m.is_empty() && m.outcome().impulse != DVec3::ZERO;
@@ -141,26 +141,47 @@ impl Guard {
             };
             let island = self.root(slot as u32);
             self.islands[island].add(body.state(), &flyers[slot], arrival, h);
+            self.islands[island].stored -= self.owed[slot];
+            self.islands[island].bodies += 1.0;
         }
         let mut taken = 0.0;
         for island in &mut self.islands {
             taken += island.settle();
         }
+        let down = world.gravity().normalize_or_zero();
+        for (slot, arrival) in arrivals.iter_mut().enumerate() {
+            let Some(arrival) = arrival else { continue };
+            let root = self.root(slot as u32);
+            let island = &mut self.islands[root];
+            arrival.velocity -= arrival.change * island.share;
+            let kind = world.body_in_slot(slot as u32).map(|(_, body)| *body.kind());
+            if let (true, Some(BodyKind::Free(mass))) = (island.stored < 0.0 && island.is_held, kind) {
+                let Motion { angular, linear } = arrival.velocity;
+                let (spin, along) = (mass.inertia(arrival.pose.rotation) * angular, linear.dot(down));
+                island.inner += 0.5 * (spin.dot(angular) + mass.mass() * along * along);
+            }
+        }
+        for island in self.islands.iter_mut().filter(|island| island.inner > 0.0) {
+            let more = (-island.stored).min(island.inner);
+            island.factor = (1.0 - more / island.inner).max(0.0).sqrt();
+            island.stored += more;
+            taken += more;
+        }
         for (slot, arrival) in arrivals.iter_mut().enumerate() {
             let Some(arrival) = arrival else { continue };
             let island = &self.islands[self.root(slot as u32)];
-            if island.factor < 1.0 {
-                let rigid = island.linear + island.turn.cross(arrival.pose.translation - island.center);
+            if island.inner > 0.0 {
                 let v = &mut arrival.velocity;
-                v.linear = rigid + (v.linear - rigid) * island.factor;
-                v.angular = island.turn + (v.angular - island.turn) * island.factor;
+                v.angular *= island.factor;
+                v.linear -= down * (v.linear.dot(down) * (1.0 - island.factor));
             }
+            self.owed[slot] = if island.stored < 0.0 { -island.stored / island.bodies } else { 0.0 };
         }
         for m in manifolds.iter_mut().filter(|m| acts(m)) {
             let Some(side) = movable(m).iter().position(|moves| *moves) else { continue };
             let island = &self.islands[self.root(m.bodies()[side])];
             let share = if island.capacity > 0.0 { capacity(m, h) / island.capacity } else { 0.0 };
-            m.set_stored(share * island.stored);
+            m.set_stored(share * island.stored.max(0.0));
         }
         taken
     }
@@ -175,7 +196,7 @@ impl Island {
     /// Adds a body.
     fn add(&mut self, state: &RigidState, flyer: &Flyer, arrival: &Arrival, h: f64) {
         let BodyKind::Free(mass) = state.kind() else { return };
-        let Arrival { pose, velocity } = arrival;
+        let Arrival { pose, velocity, change } = arrival;
         let inertia = mass.inertia(pose.rotation);
         let spin = inertia * velocity.angular;
         let kinetic = 0.5 * (mass.mass() * velocity.linear.length_squared() + spin.dot(velocity.angular));
@@ -189,43 +210,25 @@ impl Island {
         }
         self.kinetic += kinetic;
         self.given += kinetic - state.kinetic_energy() - work;
-        let momentum = velocity.linear * mass.mass();
-        let at = pose.translation;
-        self.mass += mass.mass();
-        self.momentum += momentum;
-        self.moment += at * mass.mass();
-        self.angular += at.cross(momentum) + spin;
-        self.inertia += inertia + steiner(mass.mass(), at);
+        let turned = inertia * change.angular;
+        self.along += mass.mass() * velocity.linear.dot(change.linear) + velocity.angular.dot(turned);
+        self.squared += mass.mass() * change.linear.length_squared() + change.angular.dot(turned);
     }
 
-    /// Finds the factor of the velocities and what is stored then; returns what is taken, J.
+    /// Finds the share that is taken back and what is stored then; returns what is taken, J.
     fn settle(&mut self) -> f64 {
-        self.factor = 1.0;
         let excess = self.given - self.stored;
-        self.stored = (-excess).clamp(-self.capacity, self.capacity);
-        if excess <= ROUNDING * self.kinetic || self.is_driven || self.mass <= 0.0 {
-            self.stored = self.stored.max(0.0);
+        self.stored = (-excess).clamp(0.0, self.capacity);
+        if excess <= ROUNDING * self.kinetic || self.is_driven {
             return 0.0;
         }
-        let mut inner = self.kinetic;
-        if !self.is_held {
-            self.center = self.moment / self.mass;
-            self.linear = self.momentum / self.mass;
-            let spin = self.angular - self.center.cross(self.momentum);
-            let inertia = self.inertia - steiner(self.mass, self.center);
-            let turn = inertia.inverse() * spin;
-            self.turn = if turn.is_finite() { turn } else { DVec3::ZERO };
-            inner -= 0.5 * (self.momentum.dot(self.linear) + spin.dot(self.turn));
+        if self.along > 0.0 && self.squared > 0.0 {
+            // The lesser root; at most the least energy, and at most all impulses.
+            let root = (self.along * self.along - 2.0 * self.squared * excess).max(0.0).sqrt();
+            self.share = (2.0 * excess / (self.along + root)).min(self.along / self.squared).min(1.0);
         }
-        let taken = excess.min(inner.max(0.0));
-        self.factor = if inner > 0.0 { (1.0 - taken / inner).max(0.0).sqrt() } else { 1.0 };
-        self.stored = (taken - excess).max(-self.capacity);
+        let taken = self.share * (self.along - 0.5 * self.share * self.squared);
+        self.stored = (taken - excess).min(0.0);
         taken
     }
-}
-
-/// Inertia of a point mass about the origin.
-fn steiner(mass: f64, at: DVec3) -> DMat3 {
-    let outer = DMat3::from_cols(at * at.x, at * at.y, at * at.z);
-    (DMat3::from_diagonal(DVec3::splat(at.length_squared())) - outer) * mass
 }

@@ -40,7 +40,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 
@@ -70,6 +70,7 @@ mod tables {
         anchors: Vec<Option<Anchor>>,
         borne: Vec<Option<DVec3>>,
         patches: Vec<(Origin, Vec<u32>, Vec<f64>)>,
+        owed: Vec<f64>,
         warm: Vec<(KeyData, DVec3, DVec3)>,
     }
 
@@ -127,6 +128,7 @@ mod tables {
                     })
                     .collect()
                 }),
+                owed: self.soft.as_ref().map_or_else(Vec::new, |soft| soft.guard.owed.clone()),
                 warm: warm.collect(),
             };
             seal(KIND, VERSION, &tables)
@@ -186,7 +188,11 @@ mod tables {
             self.detect.placed = tables.placed;
             let boxes = self.detect.put_back(world, &mut self.parts);
             boxes.map_err(|_| damaged("a box"))?;
+            if !tables.owed.iter().all(|x| x.is_finite()) || tables.owed.len() > bodies {
+                return Err(damaged("an energy"));
+            }
             if let Some(soft) = &mut self.soft {
+                soft.guard.owed = tables.owed;
                 soft.patches.clear();
                 for (origin, names, numbers) in tables.patches {
                     let manifold = names

@@ -66,7 +66,7 @@ pub(super) struct SoftContacts {
     turnings: Vec<Option<Turning>>,
     /// Of the last step.
     substeps: u32,
-    guard: Guard,
+    pub(super) guard: Guard,
     /// By slot: where bodies that contacts push come to.
     arrivals: Vec<Option<Arrival>>,
 }
@@ -259,11 +259,15 @@ impl TimeStepping {
             let pushed = found.filter(|body| body.is_free() && flyer.pushed && soft.bodies.is_movable(slot));
             let arrival = pushed.map(|body| {
                 let (x, v) = (soft.bodies.displacement(slot), soft.bodies.velocity(slot));
+                let mut free = flyer.start + flyer.kick;
                 let (pose, velocity) = match &soft.turnings[slot] {
-                    Some(turning) => turning.arrive(body.state(), x, v),
+                    Some(turning) => {
+                        free.angular = turning.velocity + flyer.kick.angular;
+                        turning.arrive(body.state(), x, v)
+                    }
                     None => (moved(body.state().pose(), x), v),
                 };
-                Arrival { pose, velocity }
+                Arrival { pose, velocity, change: v - free }
             });
             // What is not finite is frozen, and no part of any sum.
             let is_sound = |a: &Arrival| {
@@ -293,7 +297,7 @@ impl TimeStepping {
                 world.quarantine(id, time).map_err(of_world)?;
                 self.report.quarantined += 1;
                 self.detect.doubt_pairs();
-            } else if let Some(Arrival { pose, velocity }) = soft.arrivals[slot as usize] {
+            } else if let Some(Arrival { pose, velocity, .. }) = soft.arrivals[slot as usize] {
                 world.arrive(slot, end, pose, velocity).map_err(of_world)?;
             } else if !self.flies_on(body, slot) {
                 let state = *body.state();

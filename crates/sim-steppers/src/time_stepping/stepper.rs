@@ -271,6 +271,7 @@ impl TimeStepping {
             self.warm.clear();
             if let Some(soft) = &mut self.soft {
                 soft.patches.clear();
+                soft.guard.owed.clear();
             }
             self.last_step = 0.0;
         }
