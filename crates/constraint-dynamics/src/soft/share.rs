@@ -376,7 +376,7 @@ unsafe fn drift(run: &Range<u32>, stage: &Stage<'_>) {
         .map(|all| unsafe { all.numbers_mut(range(run)) });
     let bodies = x.chunks_exact_mut(SLOT).zip(v.chunks_exact(SLOT)).zip(free.chunks_exact(SLOT));
     for (((x, v), free), a) in bodies.zip(a.chunks_exact(SLOT)) {
-        let is_free = v.iter().zip(free).all(|(v, free)| v == free);
+        let is_free = v.iter().zip(free).all(|(v, free)| v.to_bits() == free.to_bits());
         let late = if is_free { 0.5 * h } else { 0.0 };
         for ((x, v), a) in x.iter_mut().zip(v).zip(a) {
             *x += h * (*v - late * *a);

@@ -266,27 +266,16 @@ fn stage<'a>(
         max_push: params.max_push,
         strike_from,
     };
-    let SoftBodies {
-        velocities,
-        displacements,
-        accelerations,
-        free,
-        means,
-        inv_masses,
-        poses,
-        territories,
-        ..
-    } = bodies;
     Stage {
-        velocities: Shelf::new(velocities),
-        displacements: Shelf::new(displacements),
-        free: Shelf::new(free),
-        accelerations: Shelf::new(accelerations),
-        means: Shelf::new(means),
-        inv_masses,
-        poses,
+        velocities: Shelf::new(&mut bodies.velocities),
+        displacements: Shelf::new(&mut bodies.displacements),
+        free: Shelf::new(&mut bodies.free),
+        accelerations: Shelf::new(&mut bodies.accelerations),
+        means: Shelf::new(&mut bodies.means),
+        inv_masses: &bodies.inv_masses,
+        poses: &bodies.poses,
         manifolds: Shelf::new(manifolds),
-        places: territories.places(),
+        places: bodies.territories.places(),
         shared,
         h,
     }

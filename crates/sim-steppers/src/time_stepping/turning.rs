@@ -79,7 +79,7 @@ impl Turning {
     pub(super) fn new(state: &RigidState, kick: DVec3, h: f64) -> Option<Self> {
         let BodyKind::Free(mass) = state.kind() else { return None };
         let (moments, omega) = (mass.moments(), state.velocity.angular);
-        let is_round = moments.x == moments.y && moments.y == moments.z;
+        let is_round = moments == DVec3::splat(moments.x);
         if is_round || omega.length_squared() * h * h < LEAST * LEAST {
             return None;
         }
