@@ -49,8 +49,8 @@ fn stacks_of_any_size_stand() {
         }
     }
     for (k, (n, size, gap, mu)) in cases.into_iter().enumerate() {
-        // Not held yet, and in the soak only: stacks dropped by 1 mm, and three boxes of 1 cm, creep sideways.
-        if !soak && (k % 7 != 6 || gap > 1e-4) {
+        // Twenty of 1 cm take hundreds of substeps.
+        if !soak && (k % 5 != 0 || (n, size) == (20, 0.01)) {
             continue;
         }
         let [aside, down] = stack(n, size, gap, mu, if soak { 60.0 } else { 10.0 });
@@ -111,11 +111,12 @@ fn walls_and_pyramids_stand() {
             (false, DVec3::new(0.5, 0.25, 0.25)),
             (true, DVec3::splat(0.5)),
             (false, DVec3::new(0.05, 0.025, 0.025)),
+            (true, DVec3::splat(0.025)),
         ] {
-            if !soak && (rows == 30 || half.z < 0.1) {
+            if !soak && (rows == 30 || (rows == 20 && pyramid && half.z < 0.1)) {
                 continue;
             }
-            let moved = piled(rows, pyramid, half, 0.5, if soak { 30.0 } else { 4.0 });
+            let moved = piled(rows, pyramid, half, 0.5, if soak { 60.0 } else { 4.0 });
             println!("{rows} rows pyramid {pyramid} {half}: {moved:.2e}");
             if moved > 0.2 {
                 failed.push((rows, pyramid, half, moved));

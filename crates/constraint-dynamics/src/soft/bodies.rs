@@ -46,6 +46,8 @@ pub struct SoftBodies {
     pub(super) accelerations: Vec<Slot>,
     /// Velocities before the contacts of a substep.
     pub(super) free: Vec<Slot>,
+    /// Displacements by the mean velocity of each substep, but for half of the first and the last velocity.
+    pub(super) means: Vec<Slot>,
     /// By body.
     pub(super) movers: Vec<Mover>,
     pub(super) territories: Territories,
@@ -96,8 +98,8 @@ impl SoftBodies {
         let [idle, pose, ..] = slots(&SoftBody::IDLE);
         self.inv_masses.resize(len, idle);
         self.poses.resize(len, pose);
-        for array in [&mut self.velocities, &mut self.displacements, &mut self.accelerations, &mut self.free]
-        {
+        let Self { velocities, displacements, accelerations, free, means, .. } = self;
+        for array in [velocities, displacements, accelerations, free, means] {
             array.resize(len, Slot::default());
         }
         self.movers.resize(self.territories.places().len(), Mover::Nothing);
@@ -118,9 +120,18 @@ impl SoftBodies {
     /// Puts all bodies in one part.
     #[cold]
     fn unite(&mut self) {
-        let Self { inv_masses, poses, velocities, displacements, accelerations, free, territories, .. } =
-            self;
-        for array in [inv_masses, poses, velocities, displacements, accelerations, free] {
+        let Self {
+            inv_masses,
+            poses,
+            velocities,
+            displacements,
+            accelerations,
+            free,
+            means,
+            territories,
+            ..
+        } = self;
+        for array in [inv_masses, poses, velocities, displacements, accelerations, free, means] {
             *array = territories.places().iter().map(|place| array[*place as usize]).collect();
         }
         territories.unite(territories.places().len());
@@ -132,8 +143,10 @@ impl SoftBodies {
     pub fn divide(&mut self, bodies: usize, parts: usize, center: &dyn Fn(u32) -> Option<DVec3>) {
         if self.territories.divide(bodies, parts, center) {
             // All are idle until they are set, and so are the places between them.
-            let Self { inv_masses, poses, velocities, displacements, accelerations, free, movers, .. } = self;
-            let arrays = [inv_masses, poses, velocities, displacements, accelerations, free];
+            let Self {
+                inv_masses, poses, velocities, displacements, accelerations, free, means, movers, ..
+            } = self;
+            let arrays = [inv_masses, poses, velocities, displacements, accelerations, free, means];
             arrays.into_iter().for_each(Vec::clear);
             movers.clear();
         }
@@ -155,6 +168,7 @@ impl SoftBodies {
         self.poses[place] = pose;
         self.velocities[place] = velocity;
         self.displacements[place] = Slot::default();
+        self.means[place] = Slot::default();
         self.accelerations[place] = acceleration;
         self.movers[body] = match to.inv_mass > 0.0 {
             true => Mover::Impulses,
@@ -205,6 +219,14 @@ impl SoftBodies {
         self.find(&self.velocities, body).map_or(Motion::ZERO, motion)
     }
 
+    /// Displacement of a body over a step of substeps of `h` seconds by the mean of the velocities before and after each, given the velocity before the step;
+    /// springs move bodies by more than that. Rotation vector and translation, world axes.
+    #[must_use]
+    pub fn mean_displacement(&self, body: usize, before: Motion, h: f64) -> Motion {
+        let inner = self.find(&self.means, body).map_or(Motion::ZERO, motion);
+        inner + (before + self.velocity(body)) * (0.5 * h)
+    }
+
     /// Displacement of a body over the step: rotation vector and translation of its centre of mass, world axes.
     #[inline]
     #[must_use]
@@ -228,6 +250,8 @@ pub struct SoftManifold {
     pub(super) friction: Slot,
     /// Impulse of the whole step, normal, arm x and y, all in world axes.
     pub(super) exerted: Slot,
+    /// How far the springs of friction are stretched: in world axes, m, and about the normal, rad; then the energy stored here, J.
+    pub(super) held: Slot,
 }
 
 /// With whom a normal turns.
@@ -341,32 +365,49 @@ impl SoftManifold {
         self.friction[3] = twist;
     }
 
+    /// Energy that was left here by [`Self::set_stored`], J.
+    #[must_use]
+    pub fn stored(&self) -> f64 {
+        self.held[4]
+    }
+
+    /// Leaves here the energy that the contact has stored, J: a step does not use it.
+    pub fn set_stored(&mut self, energy: f64) {
+        self.held[4] = energy;
+    }
+
+    /// Takes over from an earlier manifold of the same contact what friction holds: its impulse, and how far its springs are stretched; and the energy stored.
+    pub fn inherit_friction(&mut self, from: &Self) {
+        self.friction[..4].copy_from_slice(&from.friction[..4]);
+        self.held = from.held;
+    }
+
     /// What a step reads of it.
-    pub(super) fn slots(&self) -> [&Slot; 7] {
+    pub(super) fn slots(&self) -> [&Slot; 8] {
         let [a, b, c, d] = &self.points;
-        [&self.head, &self.friction, &self.normals, a, b, c, d]
+        [&self.head, &self.friction, &self.normals, a, b, c, d, &self.held]
     }
 
     /// All of it as numbers, for snapshots: A, B and the number of points, then the rest.
     #[must_use]
-    pub fn to_numbers(&self) -> ([u32; 3], [f64; 64]) {
-        let mut out = [0.0; 64];
+    pub fn to_numbers(&self) -> ([u32; 3], [f64; 72]) {
+        let mut out = [0.0; 72];
         let parts = std::iter::once(&self.head).chain(&self.points);
-        let parts = parts.chain([&self.normals, &self.friction, &self.exerted]);
+        let parts = parts.chain([&self.normals, &self.friction, &self.exerted, &self.held]);
         out.iter_mut().zip(parts.flat_map(|slot| slot.iter())).for_each(|(to, x)| *to = *x);
         ([self.bodies[0], self.bodies[1], self.count], out)
     }
 
     /// From what [`Self::to_numbers`] gave; `None` for numbers that it never gives.
     #[must_use]
-    pub fn from_numbers(names: [u32; 3], numbers: &[f64; 64]) -> Option<Self> {
+    pub fn from_numbers(names: [u32; 3], numbers: &[f64; 72]) -> Option<Self> {
         let [a, b, count] = names;
         if count as usize > Manifold::CAPACITY || !numbers.iter().all(|x| x.is_finite()) {
             return None;
         }
         let mut out = Self { bodies: [a, b], count, ..Self::default() };
         let parts = std::iter::once(&mut out.head).chain(&mut out.points);
-        let parts = parts.chain([&mut out.normals, &mut out.friction, &mut out.exerted]);
+        let parts = parts.chain([&mut out.normals, &mut out.friction, &mut out.exerted, &mut out.held]);
         parts.flat_map(|slot| slot.iter_mut()).zip(numbers).for_each(|(to, x)| *to = *x);
         Some(out)
     }

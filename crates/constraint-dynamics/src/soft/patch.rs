@@ -15,7 +15,8 @@
 //! | `c` | J M⁻¹ Jᵀ between the friction rows and the normal rows | 1/kg, 1/(kg·m) |
 //! | `gap` | separation at the start of the step | m |
 //! | `x` | displacement of the two bodies since the start of the step | m, rad |
-//! | `u` | velocities of the rows at the start and at the end of the step | m/s, rad/s |
+//! | `u` | velocities of the rows | m/s, rad/s |
+//! | `stretch` | displacement along the friction rows since the contact stuck | m, rad |
 //! | `rate`, `keep`, `fade` | ω/(2ζ + hω), a₂a₃, a₃ with a₂ = hω(2ζ + hω), a₃ = 1/(1 + a₂) | 1/s, -, - |
 //!
 //! # Formula
@@ -25,9 +26,13 @@
 //! apart,   s > 0:  Δp = −(J v + s/h)/K                    speculative: may come up to touch
 //! inside,  s ≤ 0:  Δp = −keep (J v + max(rate s, −v_max))/K − fade p
 //! relaxing:        Δp = −J v/K
-//! work = Σ over substeps (p, f) · (u₀ + u₁)/2
+//! work = Σ over substeps (p, f) · (u₀ + u₁)/2, u₀ and u₁ after the substep before and after this one
+//! fast:            struck, see `strike`
+//! friction:        the same with the stretch for s;   what the limit takes of f it takes of the stretch
 //! one point only:  f₃ = 0, and the tangents alone are solved
-//! Gauss-Seidel within the block, p ≥ 0;  |f₁₂| ≤ μ Σp,  |f₃| ≤ μ Σ p_i d_i, d_i the distance from the pressure centre
+//! Gauss-Seidel within the block, p ≥ 0
+//! sticks if        (|f₁₂|/μ Σp)² + (f₃/μ Σ p_i d_i)² ≤ 1,  d_i the distance from the pressure centre
+//! slides:          f = Σ f_i, each point with |f_i| ≤ μ p_i against its own slip u₁₂ + u₃ n × d_i
 //! ```
 //!
 //! # Cost
@@ -49,10 +54,12 @@
 #![allow(unsafe_code, reason = "velocities are shared by threads; colours and domains keep them apart")]
 
 mod fill;
+mod strike;
 
 use super::{
     SoftManifold,
     lane::{Lane, MAX_LANES, Slot, Sym, Vec3},
+    share::Stage,
     shelf::Shelf,
 };
 use sim_traits::Manifold;
@@ -90,29 +97,15 @@ pub(super) enum Pass {
 pub(super) struct Shared {
     /// Of a face between two bodies that move; of one with a body that does not, and of points and edges.
     pub(super) springs: [Spring; 2],
-    /// 1/h, 1/s.
+    /// h, s, and 1/h, 1/s.
+    pub(super) h: f64,
     pub(super) inv_h: f64,
     /// How many substeps, and one over it.
     pub(super) substeps: [f64; 2],
     /// Largest speed of pushing apart, m/s.
     pub(super) max_push: f64,
-    /// Approach above which restitution acts, m/s.
-    pub(super) bounce_from: f64,
-}
-
-/// What was seen while patches were filled.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Filled {
-    /// All numbers are finite.
-    pub(super) is_sound: bool,
-    /// There is restitution.
-    pub(super) is_bouncy: bool,
-}
-
-impl Default for Filled {
-    fn default() -> Self {
-        Self { is_sound: true, is_bouncy: false }
-    }
+    /// Approach above which a contact is struck, m/s: where it is open, and where it touches and bounces.
+    pub(super) strike_from: [f64; 2],
 }
 
 /// One normal row.
@@ -125,12 +118,15 @@ struct Row<L> {
     /// Change of the gap since the start of the step, m.
     moved: L,
     p: L,
-    /// Impulses of all substeps together.
+    /// Impulses of all substeps together, and of impacts in this one.
     sum: L,
-    /// Normal velocity before the step, m/s.
+    hit: L,
+    /// Normal velocity before the step, and after the last substep, m/s.
     approach: L,
+    rate: L,
     inv_k: L,
-    /// Distance from the pressure centre, m.
+    /// From the pressure centre along both tangents, and its length, m.
+    arm: [L; 2],
     reach: L,
 }
 
@@ -155,10 +151,16 @@ pub(super) struct Patch<L, const ROWS: usize> {
     /// Arms of the pressure centre, m.
     center: [Vec3<L>; 2],
     f: [L; 3],
-    /// Friction impulses of all substeps together.
+    /// Friction impulses of all substeps together, and of impacts in this one.
     f_sum: [L; 3],
-    /// Slip before the step: two tangents and the twist.
+    hit: [L; 3],
+    /// Slip after the last substep: two tangents and the twist.
     slip: Vec3<L>,
+    /// Work along the normal and of friction so far, J.
+    work: [L; 2],
+    /// How far the springs of friction were stretched at the start of the step, less what slid since; and how far they are now: m, rad.
+    held: Vec3<L>,
+    stretch: Vec3<L>,
     inv_friction: Sym<L>,
     mu: L,
     restitution: L,
@@ -277,13 +279,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// # Safety
     /// Nobody else uses the velocities of the bodies that this moves, or writes those of the others or displacements of any of them.
     #[inline(never)]
-    pub(super) unsafe fn solve(
-        &mut self,
-        velocities: &Shelf<'_, Slot>,
-        displacements: &Shelf<'_, Slot>,
-        shared: &Shared,
-        pass: Pass,
-    ) {
+    pub(super) unsafe fn solve(&mut self, stage: &Stage<'_>, pass: Pass) {
+        let Stage { velocities, displacements, shared, .. } = stage;
         // SAFETY: as the caller promises.
         let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         // Nothing has moved between relaxing and the next push.
@@ -295,10 +292,19 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             for (row, moved) in self.rows.iter_mut().zip(moved) {
                 row.moved = moved;
             }
+            self.stretch = self.held.plus(self.slip_rates(&x));
         }
-        let rates = self.normal_rates(&v);
-        let slip = self.slip_rates(&v);
+        let mut rates = self.normal_rates(&v);
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        if pass == Pass::Push {
+            let (struck, hits) = self.struck(&rates, shared);
+            if !hits.is_zero() {
+                // SAFETY: as the caller promises.
+                unsafe { self.strike(&mut v, &rates, &struck, stage) };
+                rates = self.normal_rates(&v);
+            }
+        }
+        let slip = self.slip_rates(&v);
         let of_springs = |number: fn(&Spring) -> f64| {
             let [soft, firm] = shared.springs.each_ref().map(number);
             // A point or an edge has less effective mass than a face for the same load, because its bodies turn: as stiff, it would sink deeper.
@@ -315,7 +321,12 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 Pass::Push => ((rate * s).max(L::splat(-shared.max_push)), keep, fade),
                 Pass::Relax => (zero, one, zero),
             };
-            let bias = s.if_positive(s * L::splat(shared.inv_h), inside);
+            let apart = s * L::splat(shared.inv_h);
+            let mut bias = s.if_positive(apart, inside);
+            if pass == Pass::Relax {
+                // What comes fast is for the next substep to answer, at its time.
+                bias = self.haste(s, rates[i], shared).if_positive(-rates[i], bias);
+            }
             let (keep, fade) = (s.if_positive(one, keep), s.if_positive(zero, fade));
             (wanted[i], keeps[i], fades[i]) = (rates[i] + bias, keep, fade);
             e[i] = row.inv_k * keep;
@@ -348,17 +359,44 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         // Friction last, under the new loads: it holds a pile together, and an error left in it is seen as creep.
         let parts: [Vec3<L>; ROWS] = std::array::from_fn(|i| self.c[i].scale(change[i]));
         let slip = slip.plus(added(parts));
-        let rubbed = self.friction(slip);
+        let rubbed = match pass {
+            Pass::Push => self.friction(slip.plus(self.stretch.scale(rate)), keep, fade),
+            Pass::Relax => self.friction(slip, one, zero),
+        };
         if pass == Pass::Relax {
             for (sum, f) in self.f_sum.iter_mut().zip(self.f).take(if ROWS == 1 { 2 } else { 3 }) {
                 *sum += f;
             }
         }
         self.push(&mut v, change, rubbed);
+        if pass == Pass::Relax {
+            self.book(&v);
+        }
         // SAFETY: as the caller promises.
         unsafe {
             scatter(velocities, &self.moves, 0, &v[0]);
             scatter(velocities, &self.moves, 1, &v[1]);
+        }
+    }
+
+    /// Adds the work of the impulses of a substep, given the velocities after it.
+    #[inline(always)]
+    fn book(&mut self, v: &[Twist<L>; 2]) {
+        let half = L::splat(0.5);
+        let (rates, slip) = (self.normal_rates(v), self.slip_rates(v));
+        let zero = L::splat(0.0);
+        let works: [L; ROWS] = std::array::from_fn(|i| {
+            let row = &self.rows[i];
+            (row.p + row.hit) * (row.rate + rates[i])
+        });
+        let mean = slip.plus(self.slip);
+        let f: [L; 3] = std::array::from_fn(|k| self.f[k] + self.hit[k]);
+        self.work[0] += total(works) * half;
+        self.work[1] += (f[0] * mean.x + f[1] * mean.y + f[2] * mean.z) * half;
+        self.hit = [zero; 3];
+        self.slip = slip;
+        for (row, rate) in self.rows.iter_mut().zip(rates) {
+            (row.rate, row.hit) = (rate, zero);
         }
     }
 
@@ -401,106 +439,108 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         if ROWS == 1 { self.n.cross(self.t) } else { self.second }
     }
 
-    /// Friction of the whole patch under the present normal impulses, for a slip without it; returns its change.
+    /// Minus the friction impulse that would take out all of a slip.
     #[inline(always)]
-    fn friction(&mut self, slip: Vec3<L>) -> [L; 3] {
-        let zero = L::splat(0.0);
-        let wanted = if ROWS == 1 {
+    fn holding(&self, slip: Vec3<L>) -> Vec3<L> {
+        if ROWS == 1 {
             let [xx, yy, _, xy, ..] = self.inv_friction.0;
-            Vec3 { x: xx * slip.x + xy * slip.y, y: xy * slip.x + yy * slip.y, z: zero }
+            Vec3 { x: xx * slip.x + xy * slip.y, y: xy * slip.x + yy * slip.y, z: L::splat(0.0) }
         } else {
             self.inv_friction.times(slip)
-        };
-        let f = [self.f[0] - wanted.x, self.f[1] - wanted.y, self.f[2] - wanted.z];
-        let (mut load, mut moment) = (L::splat(0.0), L::splat(0.0));
+        }
+    }
+
+    /// Friction of a patch that slides: Coulomb's law at each of its points, with a slip of its own where the patch twists.
+    #[inline(always)]
+    fn slide(&self, slip: Vec3<L>, rest: L) -> [L; 3] {
+        let (zero, one, least) = (L::splat(0.0), L::splat(1.0), L::splat(f64::MIN_POSITIVE));
+        let loads = self.impulses();
+        let far: [L; ROWS] = std::array::from_fn(|i| {
+            loads[i] * (self.rows[i].arm[0] * self.rows[i].arm[0] + self.rows[i].arm[1] * self.rows[i].arm[1])
+        });
+        // As a share of its load every point has the same part of the friction there is, and of the mass that slides.
+        let (load, turn) = (total(loads), total(far));
+        let each = load.if_positive(one / load.max(least), zero);
+        let turn = turn.if_positive(self.f[2] / turn.max(least), zero);
+        let [xx, yy, ..] = self.inv_friction.0;
+        let mass = xx.min(yy) * each;
+        let mut out = [zero; 3];
+        for (row, p) in self.rows.iter().zip(loads) {
+            let [x, y] = row.arm;
+            let x_slip = slip.x - slip.z * y;
+            let y_slip = slip.y + slip.z * x;
+            let fx = p * (rest * (self.f[0] * each - turn * y) - mass * x_slip);
+            let fy = p * (rest * (self.f[1] * each + turn * x) - mass * y_slip);
+            let size = (fx * fx + fy * fy).sqrt();
+            let limit = self.mu * p;
+            let shrink = (size - limit).if_positive(limit / size.max(least), one);
+            let (fx, fy) = (fx * shrink, fy * shrink);
+            out[0] += fx;
+            out[1] += fy;
+            if ROWS > 1 {
+                out[2] += x * fy - y * fx;
+            }
+        }
+        out
+    }
+
+    /// Friction of the whole patch under the present normal impulses, for a slip without it; returns its change.
+    #[inline(always)]
+    fn friction(&mut self, slip: Vec3<L>, keep: L, fade: L) -> [L; 3] {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let wanted = self.holding(slip);
+        let rest = one - fade;
+        let f = [
+            rest * self.f[0] - keep * wanted.x,
+            rest * self.f[1] - keep * wanted.y,
+            rest * self.f[2] - keep * wanted.z,
+        ];
+        let (mut load, mut moment) = (zero, zero);
         for row in &self.rows {
             load += row.p;
             moment += row.p * row.reach;
         }
         let (limit, twist_limit) = (self.mu * load, self.mu * moment);
         let squared = f[0] * f[0] + f[1] * f[1];
-        let excess = (squared - limit * limit).max(zero);
-        let twist = if ROWS == 1 { zero } else { f[2].min(twist_limit).max(-twist_limit) };
-        let mut f = [f[0], f[1], twist];
-        // Root and quotient take longer than all the rest, and most contacts hold.
-        if !excess.is_zero() {
-            let size = squared.max(L::splat(f64::MIN_POSITIVE)).sqrt();
-            let shrink = excess.if_positive(limit / size, L::splat(1.0));
-            (f[0], f[1]) = (f[0] * shrink, f[1] * shrink);
+        let (along, about) = (limit * limit, twist_limit * twist_limit);
+        let mut over = squared - along;
+        if ROWS > 1 {
+            let turn = f[2] * f[2];
+            over = over.max(turn - about).max(squared * about + turn * along - along * about);
+        }
+        let mut f = f;
+        // Roots and quotients take longer than all the rest, and most contacts hold.
+        if !over.max(zero).is_zero() {
+            let slides = self.slide(slip, rest);
+            let least = L::splat(f64::MIN_POSITIVE);
+            let mut kept = along / squared.max(least);
+            if ROWS > 1 {
+                kept = one / (squared / along.max(least) + f[2] * f[2] / about.max(least)).max(least);
+            }
+            // What slides gives up as much of its stretch.
+            let lost = self.stretch.scale(over.if_positive(one - kept.max(zero).min(one).sqrt(), zero));
+            (self.held, self.stretch) = (self.held.minus(lost), self.stretch.minus(lost));
+            f = std::array::from_fn(|k| over.if_positive(slides[k], f[k]));
         }
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;
         step
     }
 
-    /// Bounces back what came in fast, once after all substeps.
+    /// Hands back to the manifolds what the step did.
     ///
     /// # Safety
-    /// As for [`Self::warm_start`].
+    /// Nobody uses the manifolds of this patch.
     #[inline(never)]
-    pub(super) unsafe fn restitute(&mut self, velocities: &Shelf<'_, Slot>, shared: &Shared) {
-        // SAFETY: as the caller promises.
-        let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
-        let mut rates = self.normal_rates(&v);
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let mut change = [zero; ROWS];
-        let (mut wanted, mut all_fast) = ([zero; ROWS], one);
-        for i in 0..ROWS {
-            let row = self.rows[i];
-            let there = row.inv_k.if_positive(one, zero);
-            wanted[i] = there * (rates[i] + self.restitution * row.approach);
-            // Only points that came in fast and carried load.
-            let fast = -row.approach - L::splat(shared.bounce_from);
-            let fast = fast.if_positive(row.sum.if_positive(one, zero), zero);
-            all_fast = all_fast.min(there.if_positive(fast, one));
-            let p = (row.p - row.inv_k * (rates[i] + self.restitution * row.approach)).max(zero);
-            let step = fast.if_positive(p - row.p, zero);
-            for j in i + 1..ROWS {
-                rates[j] += self.k[COUPLING[i][j]] * step;
-            }
-            change[i] = step;
-        }
-        if ROWS > 1 {
-            let (all, least) = self.together(&wanted, &[one; ROWS], &[zero; ROWS]);
-            let apart = (-least).if_positive(one, one - all_fast);
-            change = std::array::from_fn(|i| apart.if_positive(change[i], all[i] - self.rows[i].p));
-        }
-        for (row, step) in self.rows.iter_mut().zip(change) {
-            // Not an impulse that the next step should begin with.
-            row.sum += step;
-        }
-        self.push(&mut v, change, [zero; 3]);
-        // SAFETY: as the caller promises.
-        unsafe {
-            scatter(velocities, &self.moves, 0, &v[0]);
-            scatter(velocities, &self.moves, 1, &v[1]);
-        }
-    }
-
-    /// Hands back to the manifolds what the step did, given the velocities at its end.
-    ///
-    /// # Safety
-    /// Nobody writes velocities, or uses the manifolds of this patch.
-    #[inline(never)]
-    pub(super) unsafe fn store(
-        &self,
-        velocities: &Shelf<'_, Slot>,
-        manifolds: &Shelf<'_, SoftManifold>,
-        shared: &Shared,
-    ) {
+    pub(super) unsafe fn store(&self, manifolds: &Shelf<'_, SoftManifold>, shared: &Shared) {
         let many = L::splat(shared.substeps[0]);
-        // SAFETY: as the caller promises.
-        let v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
-        let (rates, slip) = (self.normal_rates(&v), self.slip_rates(&v).plus(self.slip));
-        let (zero, half) = (L::splat(0.0), L::splat(0.5));
-        let (mut sum, mut work, mut approach) = (zero, zero, zero);
-        for (row, rate) in self.rows.iter().zip(rates) {
+        let zero = L::splat(0.0);
+        let (mut sum, mut approach) = (zero, zero);
+        for row in &self.rows {
             sum += row.sum;
-            work += row.sum * (row.approach + rate);
             // Rows that do not exist have no 1/k.
             approach = approach.max(row.inv_k.if_positive(-row.approach, zero));
         }
-        let rubbed = self.f_sum[0] * slip.x + self.f_sum[1] * slip.y + self.f_sum[2] * slip.z;
         let (n, second) = (self.n, self.second());
         let along = |f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1]));
         let (last, all) = (along(&self.f).scale(many), n.scale(sum).plus(along(&self.f_sum)));
@@ -516,12 +556,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         L::rows(columns, |lane, row| {
             to(lane).into_iter().for_each(|m| m.normals = row);
         });
-        let (done, rubbed, arm) = (work * half, rubbed * half, self.center[0]);
+        let ([done, rubbed], arm) = (self.work, self.center[0]);
         L::rows([last.x, last.y, last.z, many * self.f[2], approach, done, rubbed, arm.z], |lane, row| {
             to(lane).into_iter().for_each(|m| m.friction = row);
         });
         L::rows([all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y], |lane, row| {
             to(lane).into_iter().for_each(|m| m.exerted = row);
+        });
+        let held = self.t.scale(self.stretch.x).plus(second.scale(self.stretch.y));
+        L::rows([held.x, held.y, held.z, self.stretch.z, zero, zero, zero, zero], |lane, row| {
+            to(lane).into_iter().for_each(|m| m.held[..4].copy_from_slice(&row[..4]));
         });
     }
 }

@@ -5,7 +5,7 @@ use super::{
     SoftManifold,
     colour::{Colouring, Edge},
     lane::{Lane, Slot},
-    patch::{Filled, Pass, Patch, Shared},
+    patch::{Pass, Patch, Shared},
     shelf::Shelf,
 };
 use sim_traits::Manifold;
@@ -30,7 +30,6 @@ pub(super) type Colours = [u32; 2];
 pub(super) enum Act {
     WarmStart,
     Solve(Pass),
-    Restitute,
     Store,
 }
 
@@ -53,6 +52,7 @@ pub(super) struct Stage<'a> {
     /// Velocities before the contacts of the substep.
     pub(super) free: Shelf<'a, Slot>,
     pub(super) accelerations: Shelf<'a, Slot>,
+    pub(super) means: Shelf<'a, Slot>,
     pub(super) inv_masses: &'a [Slot],
     pub(super) poses: &'a [Slot],
     pub(super) manifolds: Shelf<'a, SoftManifold>,
@@ -79,7 +79,8 @@ pub(super) struct Share<L> {
     /// The turn that it is at, and what it has seen the others reach.
     pub(super) turn: u32,
     pub(super) others: u32,
-    pub(super) filled: Filled,
+    /// All numbers of its patches are finite.
+    pub(super) is_sound: bool,
 }
 
 /// Patches of up to `ROWS` points, in the order of their colours.
@@ -202,7 +203,7 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
     ///
     /// # Safety
     /// Nobody writes manifolds or velocities meanwhile.
-    unsafe fn fill(&mut self, stage: &Stage<'_>, nobody: u32, filled: &mut Filled) {
+    unsafe fn fill(&mut self, stage: &Stage<'_>, nobody: u32, is_sound: &mut bool) {
         let (mut count, mut start) = (0, 0);
         for colour in &self.colours {
             let edges = &self.order[start as usize..colour.end as usize];
@@ -213,7 +214,7 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
                     self.all.push(Patch::empty());
                 }
                 // SAFETY: as the caller promises.
-                unsafe { self.all[count].fill(chosen, stage, nobody, filled) };
+                unsafe { self.all[count].fill(chosen, stage, nobody, is_sound) };
                 count += 1;
             }
         }
@@ -225,18 +226,15 @@ impl<L: Lane, const ROWS: usize> Patches<L, ROWS> {
     /// # Safety
     /// As the functions of [`Patch`] say.
     unsafe fn act(&mut self, act: Act, colours: Colours, side: Side, stage: &Stage<'_>) {
-        let Stage { velocities, displacements, manifolds, shared, .. } = stage;
+        let Stage { velocities, manifolds, shared, .. } = stage;
         let [first, last] = colours.map(|k| &self.colours[k as usize]);
         let patches = &mut self.all[first.range(side).start..last.range(side).end];
         // SAFETY: as the caller promises.
         unsafe {
             match act {
                 Act::WarmStart => patches.iter().for_each(|p| p.warm_start(velocities)),
-                Act::Solve(pass) => {
-                    patches.iter_mut().for_each(|p| p.solve(velocities, displacements, shared, pass));
-                }
-                Act::Restitute => patches.iter_mut().for_each(|p| p.restitute(velocities, shared)),
-                Act::Store => patches.iter().for_each(|p| p.store(velocities, manifolds, shared)),
+                Act::Solve(pass) => patches.iter_mut().for_each(|p| p.solve(stage, pass)),
+                Act::Store => patches.iter().for_each(|p| p.store(manifolds, shared)),
             }
         }
     }
@@ -259,7 +257,7 @@ impl<L: Lane> Share<L> {
             next_border: Vec::new(),
             turn: 0,
             others: 0,
-            filled: Filled::default(),
+            is_sound: true,
         }
     }
 
@@ -286,11 +284,11 @@ impl<L: Lane> Share<L> {
             }
             *stage.velocities.get_mut(nobody as usize) = Slot::default();
             *stage.displacements.get_mut(nobody as usize) = Slot::default();
-            let mut filled = Filled::default();
-            self.single.fill(stage, nobody, &mut filled);
-            self.small.fill(stage, nobody, &mut filled);
-            self.large.fill(stage, nobody, &mut filled);
-            self.filled = filled;
+            let mut is_sound = true;
+            self.single.fill(stage, nobody, &mut is_sound);
+            self.small.fill(stage, nobody, &mut is_sound);
+            self.large.fill(stage, nobody, &mut is_sound);
+            self.is_sound = is_sound;
         }
     }
 
@@ -356,25 +354,38 @@ fn range(run: &Range<u32>) -> Range<usize> {
 unsafe fn accelerate(run: &Range<u32>, stage: &Stage<'_>, is_first: bool) {
     let h = stage.h;
     // SAFETY: as the caller promises.
-    let [v, free, a] = [&stage.velocities, &stage.free, &stage.accelerations]
+    let [v, free, a, means] = [&stage.velocities, &stage.free, &stage.accelerations, &stage.means]
         .map(|all| unsafe { all.numbers_mut(range(run)) });
-    for ((v, free), a) in v.iter_mut().zip(free).zip(a) {
+    let past = if is_first { 0.0 } else { h };
+    for (((v, free), a), mean) in v.iter_mut().zip(free).zip(a).zip(means) {
         let changed = *v - *free;
+        *mean += past * *v;
         *free = *v + h * *a;
         *v = if is_first { *free } else { *free + changed };
     }
 }
 
-/// Moves bodies on.
+/// Moves bodies on: what contacts hold by its velocity, what they left alone by the mean of its velocities.
 ///
 /// # Safety
 /// Nobody else uses their displacements or velocities.
 unsafe fn drift(run: &Range<u32>, stage: &Stage<'_>) {
     let h = stage.h;
     // SAFETY: as the caller promises.
-    let [x, v] = [&stage.displacements, &stage.velocities].map(|all| unsafe { all.numbers_mut(range(run)) });
-    x.iter_mut().zip(v).for_each(|(x, v)| *x += h * *v);
+    let [x, v, free, a] = [&stage.displacements, &stage.velocities, &stage.free, &stage.accelerations]
+        .map(|all| unsafe { all.numbers_mut(range(run)) });
+    let bodies = x.chunks_exact_mut(SLOT).zip(v.chunks_exact(SLOT)).zip(free.chunks_exact(SLOT));
+    for (((x, v), free), a) in bodies.zip(a.chunks_exact(SLOT)) {
+        let is_free = v.iter().zip(free).all(|(v, free)| v.to_bits() == free.to_bits());
+        let late = if is_free { 0.5 * h } else { 0.0 };
+        for ((x, v), a) in x.iter_mut().zip(v).zip(a) {
+            *x += h * (*v - late * *a);
+        }
+    }
 }
+
+/// Numbers of a slot.
+const SLOT: usize = 8;
 
 #[cfg(test)]
 impl Share<f64> {

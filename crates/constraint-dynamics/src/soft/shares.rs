@@ -72,8 +72,8 @@ pub(super) struct Workspace<L> {
     moving: Vec<bool>,
     /// Bodies or patches may be in other shares than before.
     stale: bool,
-    /// Substeps, and whether anything bounces.
-    kind: (u32, bool),
+    /// Substeps.
+    substeps: u32,
     /// The turns of such a step, and of which the border has been reached, by share.
     turns: Vec<Turn>,
     reached: Vec<Apart>,
@@ -91,7 +91,7 @@ impl<L> Default for Workspace<L> {
             movers: Vec::new(),
             moving: Vec::new(),
             stale: true,
-            kind: (0, false),
+            substeps: 0,
             turns: Vec::new(),
             reached: Vec::new(),
             shares: Vec::new(),
@@ -206,10 +206,10 @@ impl<L: Lane> Workspace<L> {
     }
 
     /// Begins the turns of a step.
-    pub(super) fn begin(&mut self, substeps: u32, is_bouncy: bool) {
-        let is_new = std::mem::replace(&mut self.kind, (substeps, is_bouncy)) != (substeps, is_bouncy);
+    pub(super) fn begin(&mut self, substeps: u32) {
+        let is_new = std::mem::replace(&mut self.substeps, substeps) != substeps;
         if is_new || self.stale {
-            self.plan(substeps, is_bouncy);
+            self.plan(substeps);
         }
         self.stale = false;
         for (share, reached) in self.shares.iter_mut().zip(&mut self.reached) {
@@ -222,7 +222,7 @@ impl<L: Lane> Workspace<L> {
     }
 
     /// Lays down the turns of a step.
-    fn plan(&mut self, substeps: u32, is_bouncy: bool) {
+    fn plan(&mut self, substeps: u32) {
         let mut turns = std::mem::take(&mut self.turns);
         turns.clear();
         let pass = |turns: &mut Vec<Turn>, act: Act| {
@@ -237,9 +237,6 @@ impl<L: Lane> Workspace<L> {
             pass(&mut turns, Act::Solve(Pass::Push));
             turns.push(Turn::Drift);
             pass(&mut turns, Act::Solve(Pass::Relax));
-        }
-        if is_bouncy {
-            pass(&mut turns, Act::Restitute);
         }
         pass(&mut turns, Act::Store);
         self.turns = turns;

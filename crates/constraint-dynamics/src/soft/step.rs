@@ -14,8 +14,7 @@
 //! # Formula
 //!
 //! ```text
-//! for each substep:   v += h a;  apply the impulses of the substep before;  push apart;  x += h v;  relax
-//! at the end:         bounce
+//! for each substep:   v += h a;  apply the impulses of the substep before;  answer impacts and push apart;  x += h v;  relax
 //! ```
 //!
 //! # Cost
@@ -40,10 +39,11 @@
 use super::{
     bodies::{SoftBodies, SoftManifold},
     lane::{Lane, Slot, Wide},
-    patch::{Filled, Shared, Spring},
+    patch::{Shared, Spring},
     share::Stage,
     shares::Workspace,
     shelf::Shelf,
+    substeps::STIFF,
     team,
 };
 use sim_traits::{Executor, Serial};
@@ -56,24 +56,28 @@ use thiserror::Error;
 pub struct SoftParams {
     /// Least number of parts a step is cut into; more make contacts stiffer and piles steadier, at proportional cost. Default 4.
     pub substeps: u32,
-    /// Most parts, where bodies are small or carry much. Default 256.
+    /// Most parts, where bodies are small or carry much. Default 512.
     pub max_substeps: u32,
-    /// Frequency of the spring of a face, Hz, at most a quarter of the substep rate; higher means less penetration. Points, edges, and contacts with what
+    /// Frequency of the spring of a face, Hz, at most 0.65 of a quarter of the substep rate; higher means less penetration. Points, edges, and contacts with what
     /// does not move have twice that. Default 1e6: as stiff as substeps allow.
     pub hertz: f64,
-    /// Damping ratio of the spring; higher means slower recovery from penetration. Default 5.
+    /// Damping ratio of the spring; higher means slower recovery from penetration. Default 10.
     pub damping: f64,
     /// Largest speed at which bodies are pushed apart, m/s. Default 3.
     pub max_push: f64,
-    /// Approach speed above which restitution acts, m/s. Default 0.01.
+    /// Approach speed above which a contact is an impact and restitution acts: how many times what gravity gives in a substep. Default 2: a bounce that takes four
+    /// substeps or more. At least 10⁻⁴ of the smallest body per step.
     pub bounce_from: f64,
 }
 
 impl Default for SoftParams {
     fn default() -> Self {
-        Self { substeps: 4, max_substeps: 256, hertz: 1e6, damping: 5.0, max_push: 3.0, bounce_from: 0.01 }
+        Self { substeps: 4, max_substeps: 512, hertz: 1e6, damping: 10.0, max_push: 3.0, bounce_from: 2.0 }
     }
 }
+
+/// Least approach of an impact, sizes of the smallest body per step.
+const STRIKE_FROM: f64 = 1e-4;
 
 /// Why a step was refused. Nothing was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
@@ -225,10 +229,13 @@ fn run<L: Lane>(
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
     workspace.sort(bodies, manifolds)?;
-    let (substeps, stiffness) = workspace.loads.substeps(params, bodies, manifolds, dt);
-    let hertz = params.hertz.min(stiffness * 0.25 * f64::from(substeps) / dt);
-    let params = &SoftParams { substeps, hertz, ..*params };
-    if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt)) {
+    let substeps = workspace.loads.substeps(params, bodies, manifolds, dt);
+    let params = &SoftParams { substeps, ..*params };
+    let [pull, size, levels] = workspace.loads.scales;
+    let open = params.bounce_from * pull * dt / f64::from(substeps) + STRIKE_FROM * size / dt;
+    // In a stack that loses its hold for a substep contacts at the bottom close by so much more.
+    let strike_from = [open, open * (1.0 + levels)];
+    if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt, strike_from)) {
         return Err(fault(manifolds));
     }
     let mut report = SoftReport { substeps, ..SoftReport::default() };
@@ -245,29 +252,30 @@ fn stage<'a>(
     bodies: &'a mut SoftBodies,
     manifolds: &'a mut [SoftManifold],
     dt: f64,
+    strike_from: [f64; 2],
 ) -> Stage<'a> {
     let substeps = f64::from(params.substeps);
     let h = dt / substeps;
-    let hertz = params.hertz.min(0.25 / h);
+    let hertz = params.hertz.min(STIFF * 0.25 / h);
     let shared = Shared {
         // Against a body that does not give way a contact may be twice as stiff.
         springs: [hertz, 2.0 * hertz].map(|hertz| Spring::new(hertz, params.damping, h)),
+        h,
         inv_h: 1.0 / h,
         substeps: [substeps, 1.0 / substeps],
         max_push: params.max_push,
-        bounce_from: params.bounce_from,
+        strike_from,
     };
-    let SoftBodies { velocities, displacements, accelerations, free, inv_masses, poses, territories, .. } =
-        bodies;
     Stage {
-        velocities: Shelf::new(velocities),
-        displacements: Shelf::new(displacements),
-        free: Shelf::new(free),
-        accelerations: Shelf::new(accelerations),
-        inv_masses,
-        poses,
+        velocities: Shelf::new(&mut bodies.velocities),
+        displacements: Shelf::new(&mut bodies.displacements),
+        free: Shelf::new(&mut bodies.free),
+        accelerations: Shelf::new(&mut bodies.accelerations),
+        means: Shelf::new(&mut bodies.means),
+        inv_masses: &bodies.inv_masses,
+        poses: &bodies.poses,
         manifolds: Shelf::new(manifolds),
-        places: territories.places(),
+        places: bodies.territories.places(),
         shared,
         h,
     }
@@ -285,19 +293,17 @@ fn work<L: Lane>(
         // SAFETY: nothing else is done meanwhile.
         unsafe { workspace.fill(&mut share, stage) };
     });
-    let mut filled = Filled::default();
+    let mut is_sound = true;
     for share in &mut workspace.shares {
-        let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
-        filled.is_sound &= share.filled.is_sound;
-        filled.is_bouncy |= share.filled.is_bouncy;
+        is_sound &= share.get_mut().unwrap_or_else(PoisonError::into_inner).is_sound;
     }
-    if filled.is_sound {
-        workspace.begin(params.substeps, filled.is_bouncy);
+    if is_sound {
+        workspace.begin(params.substeps);
         let workspace = &*workspace;
         // SAFETY: a share is behind a lock, and nothing else is done meanwhile.
         team::play(executor, &workspace.shares, &|share| unsafe { workspace.advance(share, stage) });
     }
-    filled.is_sound
+    is_sound
 }
 
 #[cfg(test)]
@@ -417,7 +423,7 @@ pub(super) mod tests {
     pub(in crate::soft) fn shared(bodies: &mut SoftBodies, manifolds: &mut [SoftManifold]) -> Workspace<f64> {
         let mut workspace = Workspace::default();
         workspace.sort(bodies, manifolds).unwrap();
-        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01);
+        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01, [0.0; 2]);
         for share in &workspace.shares {
             // SAFETY: nothing else is done meanwhile.
             unsafe { workspace.fill(&mut share.lock().unwrap(), &stage) };

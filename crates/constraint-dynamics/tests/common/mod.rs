@@ -31,7 +31,7 @@ pub(crate) struct Pile {
     pub(crate) manifolds: Vec<SoftManifold>,
     /// Impulses of the step before, by bodies and features.
     warm: BTreeMap<([u32; 2], [FeatureId; 2]), f64>,
-    warm_friction: BTreeMap<[u32; 2], (DVec3, f64)>,
+    warm_friction: BTreeMap<[u32; 2], SoftManifold>,
     features: Vec<[[FeatureId; 2]; 4]>,
     /// Relative pose at which the contact of two bodies was found, and its manifold as the last step left it.
     kept: BTreeMap<[u32; 2], Kept>,
@@ -129,8 +129,8 @@ impl Pile {
         let b_from_a = b.inverse() * a;
         let mut out =
             SoftManifold::new(bodies, manifold.normal, NormalOf::A, self.friction, self.restitution);
-        if let Some((tangent, twist)) = self.warm_friction.get(&bodies) {
-            out.set_friction_impulse(*tangent, *twist);
+        if let Some(before) = self.warm_friction.get(&bodies) {
+            out.inherit_friction(before);
         }
         for point in manifold.points() {
             let impulse = self.warm.get(&(bodies, point.features)).copied().unwrap_or(0.0);
@@ -180,7 +180,7 @@ impl Pile {
             for (impulse, features) in m.impulses().iter().zip(features) {
                 self.warm.insert((m.bodies(), *features), *impulse);
             }
-            self.warm_friction.insert(m.bodies(), m.friction_impulse());
+            self.warm_friction.insert(m.bodies(), *m);
             if let Some((_, manifold, names)) = self.kept.get_mut(&m.bodies()) {
                 (*manifold, *names) = (*m, *features);
             }

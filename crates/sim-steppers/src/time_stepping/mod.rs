@@ -26,6 +26,7 @@ mod correct;
 mod detect;
 mod flight;
 mod forces;
+mod guard;
 mod impact;
 mod normals;
 mod notice;
@@ -41,6 +42,7 @@ mod soft;
 mod stepper;
 mod stiff;
 mod trails;
+mod turning;
 mod watched;
 
 pub use params::{Stabilization, TimeSteppingParams};

@@ -139,8 +139,7 @@ impl Patches {
             let before = old.clone().find(|k| self.origins[*k].pieces == manifold.pieces);
             let known = before.map(|k| (&self.manifolds[k], &self.origins[k]));
             if let Some((m, _)) = known {
-                let (tangent, twist) = m.friction_impulse();
-                made.set_friction_impulse(tangent, twist);
+                made.inherit_friction(m);
             }
             for (k, point) in manifold.points().iter().enumerate() {
                 let on_a = from_a.transform_point(point.point_a + manifold.normal * radii[0]);

@@ -71,6 +71,7 @@ mod tables {
         anchors: Vec<Option<Anchor>>,
         borne: Vec<Option<DVec3>>,
         patches: Vec<(Origin, Vec<u32>, Vec<f64>)>,
+        owed: Vec<f64>,
         warm: Vec<(KeyData, DVec3, DVec3)>,
     }
 
@@ -129,6 +130,7 @@ mod tables {
                     })
                     .collect()
                 }),
+                owed: self.soft.as_ref().map_or_else(Vec::new, |soft| soft.guard.owed.clone()),
                 warm: warm.collect(),
             };
             seal(KIND, VERSION, &tables)
@@ -188,7 +190,11 @@ mod tables {
             self.detect.placed = tables.placed;
             let boxes = self.detect.put_back(world, &mut self.parts);
             boxes.map_err(|_| damaged("a box"))?;
+            if !tables.owed.iter().all(|x| x.is_finite()) || tables.owed.len() > bodies {
+                return Err(damaged("an energy"));
+            }
             if let Some(soft) = &mut self.soft {
+                soft.guard.owed = tables.owed;
                 soft.patches.clear();
                 for (origin, names, numbers) in tables.patches {
                     let manifold = names

@@ -24,7 +24,7 @@
 //!
 //! # Numerics
 //!
-//! Bodies that no contact pushes fly exactly; bodies in contact turn without gyroscopic torque. The work of contacts that change within a step is of
+//! Bodies that no contact pushes fly exactly. The work of contacts that change within a step is of
 //! first order in h: what it misses is in the remainder of the account.
 //!
 //! # Failure
@@ -36,9 +36,11 @@
 //! `tests/time_soft.rs`
 
 use super::{
+    guard::{Arrival, Guard},
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
+    turning::{Turning, parts},
 };
 use crate::errors::of_world;
 use constraint_dynamics::{
@@ -59,6 +61,14 @@ pub(super) struct SoftContacts {
     pub(super) solver: SoftSolver,
     bodies: SoftBodies,
     pub(super) patches: Patches,
+    /// By slot: has contacts, and how it turns without them.
+    touched: Vec<bool>,
+    turnings: Vec<Option<Turning>>,
+    /// Of the last step.
+    substeps: u32,
+    pub(super) guard: Guard,
+    /// By slot: where bodies that contacts push come to.
+    arrivals: Vec<Option<Arrival>>,
 }
 
 impl SoftContacts {
@@ -68,8 +78,9 @@ impl SoftContacts {
 }
 
 impl TimeStepping {
-    /// One step that ends at `end`, with soft contacts.
+    /// One step that ends at `end`, or earlier where bodies in contact turn fast, with soft contacts.
     pub(super) fn soft_step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+        let end = self.soft_end(world, end);
         let h = end - world.time();
         self.report.solver.steps += 1;
         self.wake_disturbed(world, h);
@@ -81,6 +92,7 @@ impl TimeStepping {
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
         self.trace(Stage::Move);
+        self.find_arrivals(world, h);
         self.carry(world, end)?;
         self.fire_timers(world, end);
         world.set_time(end).map_err(of_world)?;
@@ -92,6 +104,27 @@ impl TimeStepping {
         self.control(world)
     }
 
+    /// Finds the bodies that have contacts, and when the step is to end for their rotation.
+    fn soft_end(&mut self, world: &World, end: f64) -> f64 {
+        let (time, whole) = (world.time(), end - world.time());
+        let Some(soft) = &mut self.soft else { return end };
+        soft.touched.clear();
+        soft.touched.resize(world.body_slots(), false);
+        for manifold in soft.patches.manifolds.iter().filter(|m| !m.is_empty()) {
+            for slot in manifold.bodies() {
+                if let Some(touched) = soft.touched.get_mut(slot as usize) {
+                    *touched = true;
+                }
+            }
+        }
+        let touched = (0..).zip(&soft.touched).filter(|(_, touched)| **touched);
+        let bodies = touched.filter_map(|(slot, _)| world.body_in_slot(slot)).map(|(_, body)| body);
+        let turning = bodies.filter(|body| body.is_free() && body.rest() == Rest::Awake);
+        let count = turning.map(|body| parts(body.state(), whole)).fold(1.0, f64::max);
+        let part = time + whole / count;
+        if count > 1.0 && part > time { part } else { end }
+    }
+
     fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         let parts = Territories::worth(soft.patches.len(), self.parts.executor.parallelism());
@@ -100,12 +133,15 @@ impl TimeStepping {
             (body.is_free() && body.rest() == Rest::Awake).then(|| body.center())
         });
         let rate = 1.0 / h;
-        for (slot, flyer) in self.flyers.iter().enumerate() {
-            let body = match world.body_in_slot(slot as u32) {
-                Some((_, body)) => soft_body(body, flyer.kick * rate),
-                None => SoftBody::IDLE,
-            };
+        soft.turnings.clear();
+        for ((slot, flyer), touched) in self.flyers.iter().enumerate().zip(&soft.touched) {
+            let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
+            let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
+            let turning = turns.and_then(|body| Turning::new(body.state(), flyer.kick.angular, h));
+            let body =
+                found.map_or(SoftBody::IDLE, |body| soft_body(body, turning.as_ref(), flyer.kick * rate));
             soft.bodies.set(slot, &body);
+            soft.turnings.push(turning);
         }
         let report = soft.solver.step_by(
             self.parts.executor.as_ref(),
@@ -113,13 +149,14 @@ impl TimeStepping {
             &mut soft.patches.manifolds,
             h,
         );
-        if let Err(error) = report {
-            return Err(soft_error(world, &soft.patches.manifolds, error));
-        }
+        soft.substeps = match report {
+            Ok(report) => report.substeps,
+            Err(error) => return Err(soft_error(world, &soft.patches.manifolds, error)),
+        };
         self.report.solver.islands += 1;
         let patches = soft.patches.len() as u64;
         self.report.solver.largest = self.report.solver.largest.max(patches);
-        self.report.solver.iterations += u64::from(soft.solver.params.substeps);
+        self.report.solver.iterations += u64::from(soft.substeps);
         Ok(())
     }
 
@@ -184,6 +221,7 @@ impl TimeStepping {
             }
             deepest = deepest.max(-pair.distance);
         }
+        work.micro += self.lifts(world, h);
         world.book_contact_work(&work);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
         let mut imbalance = 0.0_f64;
@@ -195,6 +233,53 @@ impl TimeStepping {
         }
         self.report.solver.imbalance = imbalance.sqrt() / h;
         self.book_forces(world, h, |slot| (self.flyers[slot].start + soft.bodies.velocity(slot)) * 0.5);
+    }
+
+    /// Work of the springs that moved bodies without giving them speed, against gravity and constant forces, J.
+    fn lifts(&self, world: &World, h: f64) -> f64 {
+        let Some(soft) = &self.soft else { return 0.0 };
+        let mut work = 0.0;
+        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            if soft.bodies.is_movable(slot) {
+                let moved = soft.bodies.displacement(slot).linear;
+                let mean = soft.bodies.mean_displacement(slot, flyer.start, h / f64::from(soft.substeps));
+                work -= body.mass() * flyer.acceleration.dot(moved - mean.linear);
+            }
+        }
+        work
+    }
+
+    /// Finds where the bodies that contacts or forces pushed come to, and takes from them what contacts gave too much.
+    fn find_arrivals(&mut self, world: &mut World, h: f64) {
+        let Some(soft) = &mut self.soft else { return };
+        soft.arrivals.clear();
+        for (slot, flyer) in self.flyers.iter().enumerate() {
+            let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
+            let pushed = found.filter(|body| body.is_free() && flyer.pushed && soft.bodies.is_movable(slot));
+            let arrival = pushed.map(|body| {
+                let (x, v) = (soft.bodies.displacement(slot), soft.bodies.velocity(slot));
+                let mut free = flyer.start + flyer.kick;
+                let (pose, velocity) = match &soft.turnings[slot] {
+                    Some(turning) => {
+                        free.angular = turning.velocity + flyer.kick.angular;
+                        turning.arrive(body.state(), x, v)
+                    }
+                    None => (moved(body.state().pose(), x), v),
+                };
+                Arrival { pose, velocity, change: v - free }
+            });
+            // What is not finite is frozen, and no part of any sum.
+            let is_sound = |a: &Arrival| {
+                a.pose.translation.is_finite() && a.velocity.to_array().iter().all(|x| x.is_finite())
+            };
+            soft.arrivals.push(arrival.filter(is_sound));
+        }
+        let SoftContacts { guard, bodies, patches, arrivals, .. } = soft;
+        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, arrivals, h);
+        if taken > 0.0 {
+            world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
+        }
     }
 
     /// Moves the bodies that contacts or forces pushed; others fly on.
@@ -212,9 +297,8 @@ impl TimeStepping {
                 world.quarantine(id, time).map_err(of_world)?;
                 self.report.quarantined += 1;
                 self.detect.doubt_pairs();
-            } else if self.flyers[slot as usize].pushed {
-                let pose = moved(body.state().pose(), x);
-                world.arrive(slot, end, pose, v).map_err(of_world)?;
+            } else if let Some(Arrival { pose, velocity, .. }) = soft.arrivals[slot as usize] {
+                world.arrive(slot, end, pose, velocity).map_err(of_world)?;
             } else if !self.flies_on(body, slot) {
                 let state = *body.state();
                 world.relaunch(id, time, state).map_err(of_world)?;
@@ -225,11 +309,16 @@ impl TimeStepping {
 }
 
 /// A body as the solver sees it.
-fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
+fn soft_body(body: &Body, turning: Option<&Turning>, acceleration: Motion) -> SoftBody {
     let state = body.state();
+    let mut velocity = state.velocity;
+    let mut rotation = state.pose().rotation;
+    if let Some(turning) = turning {
+        (rotation, velocity.angular) = (turning.rotation, turning.velocity);
+    }
     let (inv_mass, inv_inertia) = match state.kind() {
         BodyKind::Free(mass) if body.rest() == Rest::Awake => {
-            let [x, y, z] = DMat3::from_quat(state.pose().rotation).to_cols_array_2d().map(DVec3::from);
+            let [x, y, z] = DMat3::from_quat(rotation).to_cols_array_2d().map(DVec3::from);
             let inverse = 1.0 / mass.moments();
             let diagonal = x * x * inverse.x + y * y * inverse.y + z * z * inverse.z;
             let turned = |v: DVec3| DVec3::new(v.x * v.y, v.x * v.z, v.y * v.z);
@@ -238,7 +327,7 @@ fn soft_body(body: &Body, acceleration: Motion) -> SoftBody {
         }
         BodyKind::Free(_) | BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
     };
-    SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity: state.velocity, acceleration }
+    SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity, acceleration }
 }
 
 /// The stepper's error for what the solver refuses.

@@ -275,6 +275,7 @@ impl TimeStepping {
             self.warm.clear();
             if let Some(soft) = &mut self.soft {
                 soft.patches.clear();
+                soft.guard.owed.clear();
             }
             self.last_step = 0.0;
             self.debts.given_way = 0.0;

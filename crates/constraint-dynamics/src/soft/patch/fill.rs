@@ -1,6 +1,6 @@
 //! How patches are read from manifolds, and what stays the same during a step.
 
-use super::{COUPLING, Filled, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
+use super::{COUPLING, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
 use crate::soft::{
     SoftManifold,
     colour::{Edge, STILL},
@@ -20,8 +20,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             moved: zero,
             p: zero,
             sum: zero,
+            hit: zero,
             approach: zero,
+            rate: zero,
             inv_k: zero,
+            arm: [zero; 2],
             reach: zero,
         };
         Self {
@@ -40,7 +43,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             center: [none; 2],
             f: [zero; 3],
             f_sum: [zero; 3],
+            hit: [zero; 3],
             slip: none,
+            work: [zero; 2],
+            held: none,
+            stretch: none,
             inv_friction: Sym([zero; 6]),
             mu: zero,
             restitution: zero,
@@ -57,7 +64,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         chosen: &[Edge],
         stage: &Stage<'_>,
         nobody: u32,
-        filled: &mut Filled,
+        is_sound: &mut bool,
     ) {
         let nothing = SoftManifold::default();
         let mut at = [[nobody; 2]; MAX_LANES];
@@ -70,7 +77,6 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             let source = unsafe { stage.manifolds.get(m as usize) };
             from[lane] = source;
             manifold[lane] = m;
-            filled.is_bouncy |= source.head[4] > 0.0;
             for (side, place) in places.into_iter().enumerate() {
                 if place == STILL {
                     at[lane][side] = stage.places[source.bodies[side] as usize];
@@ -89,6 +95,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let part = L::splat(stage.shared.substeps[1]);
         let impulses = L::columns(|lane| &from[lane].normals).map(|p| p * part);
         let friction = L::columns(|lane| &from[lane].friction).map(|f| f * part);
+        let held = L::columns(|lane| &from[lane].held);
+        doubted(&held[..4]);
         doubted(&head);
         doubted(&impulses[..ROWS]);
         doubted(&friction[..4]);
@@ -125,20 +133,38 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             // Impulses act in the middle of the two points, on one line for both bodies. Arms for now; crossed with the normal below.
             let an = on_a.plus(on_b).scale(L::splat(0.5));
             let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
-            *row = Row { an, bn, gap, moved: zero, p, sum: zero, approach: zero, inv_k: zero, reach: zero };
+            *row = Row {
+                an,
+                bn,
+                gap,
+                moved: zero,
+                p,
+                sum: zero,
+                hit: zero,
+                approach: zero,
+                rate: zero,
+                inv_k: zero,
+                arm: [zero; 2],
+                reach: zero,
+            };
         }
         (self.bodies, self.moves, self.manifold) = (at, moves, manifold);
         self.n = n;
         self.inv_mass = [mass_a, mass_b];
         self.inv_inertia = [inertia_a, inertia_b];
         self.f = [zero, zero, twist];
-        self.f_sum = [zero; 3];
+        (self.f_sum, self.hit) = ([zero; 3], [zero; 3]);
+        self.work = [zero; 2];
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;
         // SAFETY: as the caller promises.
         let v = [0, 1].map(|side| unsafe { gather(&stage.velocities, &at, side) });
         self.prepare(&v, Vec3 { x: x_along, y: y_along, z: z_along }, &there);
-        filled.is_sound &= doubt.is_zero();
+        let along = Vec3 { x: held[0], y: held[1], z: held[2] };
+        let twist = if ROWS == 1 { zero } else { held[3] };
+        self.held = Vec3 { x: along.dot(self.t), y: along.dot(self.second), z: twist };
+        self.stretch = self.held;
+        *is_sound &= doubt.is_zero();
     }
 
     /// Everything that follows from normals, arms, masses and the impulses known; `v`: velocities before the step, `there`: 1 for rows that exist.
@@ -174,9 +200,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         for i in 0..ROWS {
             let (arm_a, arm_b) = (self.rows[i].an, self.rows[i].bn);
             let offset = arm_a.minus(self.center[0]);
-            let height = offset.dot(n);
             let row = &mut self.rows[i];
-            row.reach = (offset.dot(offset) - height * height).max(zero).sqrt();
+            row.arm = [offset.dot(t), offset.dot(self.second)];
+            row.reach = (row.arm[0] * row.arm[0] + row.arm[1] * row.arm[1]).sqrt();
             row.an = arm_a.cross(n);
             row.bn = arm_b.cross(n);
             response[i] = [self.inv_inertia[0].times(row.an), self.inv_inertia[1].times(row.bn)];
@@ -192,7 +218,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         }
         let approach = self.normal_rates(v);
         for (row, approach) in self.rows.iter_mut().zip(approach) {
-            row.approach = approach;
+            (row.approach, row.rate) = (approach, approach);
         }
         self.slip = self.slip_rates(v);
         let sides = [self.friction_arms(0), self.friction_arms(1)];
