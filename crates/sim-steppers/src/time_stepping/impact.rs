@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //!
-//! Newton's restitution, limited by energy ([`constraint_dynamics::restitution`]); follow-up impacts after Arnold (1997), section 2.5.
+//! [`constraint_dynamics::restitution`]: all contacts that hit at one time, as one impact.
 //!
 //! # Symbols
 //!
@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! step cut at the first t with g + u t + ½ a t² = 0, for contacts that bounce
-//! while a touching contact that bounces approaches: impact of all touching contacts that approach
+//! while a touching contact that bounces approaches: impact of all touching contacts
 //! rest speed = max(min(g h/8, √(g r/50)), r/(10⁴ h)): slower approaches do not bounce
 //! after the last cut: contacts that would be hit in what is left of the step are answered as if they touched
 //! ```
@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //!
-//! One small contact problem per island and round; a cut step costs as much as a whole one.
+//! A look at every contact per round, and a small contact problem for those that approach; a cut step costs as much as a whole one.
 //!
 //! # Numerics
 //!
@@ -34,22 +34,33 @@
 //!
 //! # Failure
 //!
-//! That of the contact law. More than 64 rounds leave the rest to the contact problem, which does not bounce.
+//! That of the impact law, which bounds its rounds. What it leaves is left to the contact problem, which does not bounce.
 //!
 //! # Tested by
 //!
-//! `tests/time_bouncing.rs`
+//! `tests/time_bouncing.rs`, `tests/flat.rs`
 
-use super::{sites::Site, stepper::TimeStepping};
-use constraint_dynamics::{
-    PoolContact, pool,
-    restitution::{ImpactReport, impact},
-};
+use super::{params::TimeSteppingParams, sites::Site, stepper::TimeStepping, trails::Trails};
+use constraint_dynamics::{PoolContact, pool, restitution::Bounce};
 use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
-use sim_world::{StepError, World};
+use sim_world::{Rest, StepError, World};
 
-const MAX_ROUNDS: u32 = 64;
+/// How often contacts that would be hit later in the step are looked for anew.
+const MAX_LOOKS: u32 = 16;
+
+/// What an impact needs.
+#[derive(Debug, Default)]
+pub(super) struct Impacts {
+    pub(super) law: constraint_dynamics::restitution::Impact,
+    /// Sites of the impact, and whether a site is one.
+    sites: Vec<u32>,
+    known: Vec<bool>,
+    contacts: Vec<PoolContact>,
+    bounces: Vec<Bounce>,
+    /// Bodies before and after it.
+    before: Vec<sim_math::spatial::Motion>,
+}
 
 impl TimeStepping {
     /// Velocity of a contact along its normal, m/s.
@@ -60,16 +71,7 @@ impl TimeStepping {
 
     /// Speed of approach below which a contact does not bounce, m/s.
     pub(super) fn rest_speed(&self, site: &Site) -> f64 {
-        let h = self.params.step();
-        let pull = site
-            .bodies
-            .map(|k| self.flyers[k as usize].acceleration.length())
-            .into_iter()
-            .fold(0.0, f64::max);
-        let radius =
-            site.bodies.map(|k| self.detect.trails.radius(k)).into_iter().fold(f64::INFINITY, f64::min);
-        let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
-        self.params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
+        site.rest_speed
     }
 
     /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
@@ -101,66 +103,123 @@ impl TimeStepping {
         if !self.sites.bouncy {
             return Ok(());
         }
-        for _ in 0..MAX_ROUNDS {
-            let mut active = std::mem::take(&mut self.chosen);
-            let hit = |site: &Site| {
-                let touches =
-                    site.gap <= self.params.touch && self.normal_velocity(site) < -self.rest_speed(site);
-                touches || (early > 0.0 && self.time_of_bounce(site, early).is_some())
-            };
-            active.clear();
-            active.extend((0..).zip(&self.sites.all).filter(|(_, site)| hit(site)).map(|(k, _)| k));
-            let bounces = active.iter().any(|&k| self.sites.all[k as usize].restitution > 0.0);
-            self.chosen = active;
-            if !bounces {
-                return Ok(());
+        let mut impacts = std::mem::take(&mut self.impacts);
+        impacts.law.begin();
+        impacts.sites.clear();
+        impacts.contacts.clear();
+        impacts.bounces.clear();
+        impacts.known.clear();
+        impacts.known.resize(self.sites.all.len(), false);
+        let mut result = Ok(());
+        for look in 0..MAX_LOOKS {
+            if !self.gather_impacts(&mut impacts, early, look == 0) {
+                break;
             }
-            self.islands_of_chosen();
-            for island in 0..self.islands.len() {
-                self.impact_of_island(world, island)?;
+            if look == 0 {
+                impacts.before.clear();
+                impacts.before.extend(self.pool.iter().map(|body| body.velocity));
+            }
+            result = loop {
+                match impacts.law.round(&mut self.pool, &impacts.contacts, &impacts.bounces) {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(()),
+                    Err(source) => break Err(source),
+                }
+            };
+            if result.is_err() || early <= 0.0 {
+                break;
             }
         }
-        Ok(())
+        let result = result.map_err(|source| {
+            let members: Vec<usize> = impacts.sites.iter().map(|&k| k as usize).collect();
+            self.law_error(world, &members, source)
+        });
+        if result.is_ok() && !impacts.sites.is_empty() {
+            self.book_impacts(world, &mut impacts);
+        }
+        self.impacts = impacts;
+        result
     }
 
-    fn impact_of_island(&mut self, world: &mut World, island: usize) -> Result<(), StepError> {
-        let members: Vec<usize> =
-            self.islands.contacts(island).iter().map(|&m| self.chosen[m as usize] as usize).collect();
-        let sites = &self.sites.all;
-        if members.iter().all(|&k| sites[k].restitution <= 0.0) {
-            return Ok(());
+    /// Adds contacts that touch, if one of them is hit, and those that are hit within `early` seconds; false if there is nothing new to answer.
+    fn gather_impacts(&self, impacts: &mut Impacts, early: f64, first: bool) -> bool {
+        let touches = |site: &Site| site.gap <= self.params.touch;
+        let bounces = |site: &Site| {
+            site.restitution > 0.0 && touches(site) && self.normal_velocity(site) < -site.rest_speed
+        };
+        let late = |known: &[bool], k: usize, site: &Site| {
+            early > 0.0 && !known[k] && self.time_of_bounce(site, early).is_some()
+        };
+        let all = &self.sites.all;
+        if !all.iter().enumerate().any(|(k, site)| late(&impacts.known, k, site) || (first && bounces(site)))
+        {
+            return false;
         }
-        self.contacts.clear();
-        self.contacts.extend(members.iter().map(|&k| contact_at(&sites[k], 0.0)));
-        let restitution: Vec<f64> = members.iter().map(|&k| sites[k].restitution).collect();
-        pool::assemble(&self.pool, &self.contacts, &mut self.pool_workspace, &mut self.delassus);
-        self.impulses.clear();
-        self.impulses.resize(members.len(), DVec3::ZERO);
-        let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
-        let report: ImpactReport = impact(
-            &mut self.delassus,
-            &restitution,
-            0.0,
-            solver,
-            &mut self.impact_workspace,
-            &mut self.impulses,
-        )
-        .map_err(|source| self.law_error(world, &members, source))?;
+        for (k, site) in all.iter().enumerate() {
+            let early = late(&impacts.known, k, site);
+            let movable = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
+            if !movable || impacts.known[k] || !(early || touches(site)) {
+                continue;
+            }
+            impacts.known[k] = true;
+            impacts.sites.push(k as u32);
+            impacts.contacts.push(contact_at(site, 0.0));
+            let rest = match site.restitution {
+                _ if early => 0.0,
+                // The contact problem of the step stops it.
+                e if e <= 0.0 => f64::INFINITY,
+                _ => site.rest_speed,
+            };
+            impacts.bounces.push(Bounce { restitution: site.restitution, rest });
+        }
+        true
+    }
+
+    /// Enters the impulses in the account, one after the other, so that the books follow each.
+    fn book_impacts(&mut self, world: &mut World, impacts: &mut Impacts) {
+        let report = impacts.law.report();
         self.report.solver.iterations += u64::from(report.iterations);
-        for (m, &k) in members.iter().enumerate() {
-            let approach = -self.delassus.velocity[m].z;
-            let impulse = self.contacts[m].frame * self.impulses[m];
-            for slot in self.contacts[m].bodies {
+        self.report.solver.unsolved += u64::from(report.cut_off);
+        for (body, velocity) in self.pool.iter_mut().zip(&mut impacts.before) {
+            std::mem::swap(&mut body.velocity, velocity);
+        }
+        for m in 0..impacts.sites.len() {
+            let p = impacts.law.impulses()[m];
+            if p == DVec3::ZERO {
+                continue;
+            }
+            for slot in impacts.contacts[m].bodies {
                 self.flyers[slot as usize].struck = true;
             }
-            self.book(world, k, impulse, approach, CollisionKind::Ordinary);
+            let (site, impulse) = (impacts.sites[m] as usize, impacts.contacts[m].frame * p);
+            self.book(world, site, impulse, impacts.law.approaches()[m], CollisionKind::Ordinary);
+            pool::apply(&mut self.pool, &impacts.contacts[m..=m], &[p]);
         }
-        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
-        for slot in 0..self.pool.len() {
-            self.flyers[slot].start = self.pool[slot].velocity;
+        for ((body, flyer), velocity) in self.pool.iter_mut().zip(&mut self.flyers).zip(&impacts.before) {
+            if flyer.struck {
+                (body.velocity, flyer.start) = (*velocity, *velocity);
+            }
         }
-        Ok(())
     }
+}
+
+/// Speed of approach below which contacts of two bodies do not bounce, m/s.
+pub(super) fn rest_speed(
+    world: &World,
+    trails: &Trails,
+    params: &TimeSteppingParams,
+    bodies: [u32; 2],
+) -> f64 {
+    let h = params.step();
+    let pull = |slot: u32| {
+        let body = world.body_in_slot(slot).map(|(_, body)| body);
+        let moves = body.filter(|body| body.is_free() && body.rest() == Rest::Awake);
+        moves.map_or(0.0, |body| (world.gravity() + body.pull()).length())
+    };
+    let pull = bodies.map(pull).into_iter().fold(0.0, f64::max);
+    let radius = bodies.map(|k| trails.radius(k)).into_iter().fold(f64::INFINITY, f64::min);
+    let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
+    params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
 }
 
 /// A contact for the solver, with a bias along the normal, m/s.

@@ -34,15 +34,22 @@
 //! `stages_come_in_order`, and `tests/time_*.rs`
 
 use super::{
-    detect::Detect, flight::Flyer, normals::Normals, params::TimeSteppingParams, rest::Resting, sites::Sites,
-    sleep::Sleep, soft::SoftContacts, watched::Horizon,
+    detect::Detect,
+    flight::Flyer,
+    impact::{Impacts, rest_speed},
+    normals::Normals,
+    params::TimeSteppingParams,
+    rest::Resting,
+    sites::Sites,
+    sleep::Sleep,
+    soft::SoftContacts,
+    watched::Horizon,
 };
 use crate::errors;
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact, WarmStart,
     normals::NormalSweeps,
     pool::{PoolWorkspace, PreparedPool},
-    restitution::ImpactWorkspace,
     soft::SoftParams,
     soften::Softener,
 };
@@ -156,7 +163,7 @@ pub struct TimeStepping {
     pub(super) impulses: Vec<DVec3>,
     pub(super) delassus: Delassus,
     pub(super) pool_workspace: PoolWorkspace,
-    pub(super) impact_workspace: ImpactWorkspace,
+    pub(super) impacts: Impacts,
     pub(super) prepared: PreparedPool,
     pub(super) softener: Softener,
     pub(super) normals: NormalSweeps,
@@ -211,7 +218,7 @@ impl TimeStepping {
             impulses: Vec::new(),
             delassus: Delassus::default(),
             pool_workspace: PoolWorkspace::default(),
-            impact_workspace: ImpactWorkspace::default(),
+            impacts: Impacts::default(),
             prepared: PreparedPool::default(),
             softener: Softener::default(),
             normals: NormalSweeps::default(),
@@ -332,7 +339,8 @@ impl TimeStepping {
     pub(super) fn read_sites(&mut self, world: &World) -> Result<(), StepError> {
         let watched = &mut self.detect.watched;
         self.neighbours.judge(world, watched, None, [self.params.step(), self.params.slop]);
-        self.sites.read(world, watched)
+        let (trails, params) = (&self.detect.trails, &self.params);
+        self.sites.read(world, watched, |bodies| rest_speed(world, trails, params, bodies))
     }
 
     fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
