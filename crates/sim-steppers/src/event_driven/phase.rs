@@ -53,7 +53,7 @@ use super::{
     stepper::EventDriven,
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
-use crate::errors::of_world;
+use crate::{errors::of_world, push::Push};
 use rigid_impulse::{Body as RigidState, CollisionKind};
 use sim_math::glam::DVec3;
 use sim_world::{Collision, Rest, StepError, World};
@@ -212,7 +212,7 @@ impl EventDriven {
         let mut phase = std::mem::take(&mut self.phase);
         let end = self.sweep(&mut phase, world, slot, time, seen, before);
         let result = match end {
-            Ok(None) => self.finish_phase(&mut phase, world, slot, time, before),
+            Ok(None) => self.finish_phase(&mut phase, world, time, before),
             Ok(Some(sleeper)) => {
                 // Nothing has been done yet: once it is awake the pair is looked at again.
                 self.wake_island(world, sleeper, time).and_then(|_| self.check(world, slot, time))
@@ -236,11 +236,11 @@ impl EventDriven {
     ) -> Result<Option<u32>, StepError> {
         let Some(pair) = self.pairs.get_mut(slot) else { return Ok(None) };
         let turn = pair.next_turn();
-        for (k, &body) in pair.bodies.iter().enumerate() {
-            let joined = phase.join(world, body, || Ok(seen.states[k]))? as usize;
-            phase.members[joined].start = before.states[k].velocity;
-            phase.members[joined].velocity = before.states[k].velocity;
-            phase.members[joined].pushed = !before.collisions.is_empty();
+        for body in &before.bodies {
+            let joined = phase.join(world, body.slot, || Ok(body.before))? as usize;
+            phase.members[joined].start = body.after.velocity;
+            phase.members[joined].velocity = body.after.velocity;
+            phase.members[joined].pushed = body.after.velocity != body.before.velocity;
         }
         self.add_link(phase, world, slot, time, Some(seen))?;
         if before.collisions.is_empty() {
@@ -389,7 +389,6 @@ impl EventDriven {
         &mut self,
         phase: &mut Phase,
         world: &mut World,
-        slot: u32,
         time: f64,
         before: &Outcome,
     ) -> Result<(), StepError> {
@@ -410,23 +409,21 @@ impl EventDriven {
             world.book_collision(collision, kinds, before, at_point(&states));
             stepper.note_collision(world, slot, time, collision);
         };
-        if let Some(pair) = self.pairs.get(slot) {
+        for (slot, collision) in &before.collisions {
+            let Some(pair) = self.pairs.get(*slot) else { continue };
             let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
-            before.collisions.iter().for_each(|c| book(self, slot, members, c));
+            book(self, *slot, members, collision);
         }
         for touch in phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO) {
             let link = phase.links[touch.link as usize];
             let Some(pair) = self.pairs.get(link.slot) else { continue };
-            let collision = Collision {
-                a: pair.names[0],
-                b: pair.names[1],
+            let push = Push {
                 point: touch.frame.point,
                 normal: touch.frame.axes.z_axis,
-                impulse: touch.frame.to_world(touch.impulse),
-                approach: touch.approach,
                 separation: touch.separation,
-                kind: CollisionKind::Boosted,
+                impulse: touch.frame.to_world(touch.impulse),
             };
+            let collision = push.collision(pair.names, touch.approach, CollisionKind::Boosted);
             book(self, link.slot, touch.members, &collision);
         }
         for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
