@@ -386,6 +386,9 @@ impl TimeStepping {
             self.bouncing.push(date.is_some());
             h = h.min(date.unwrap_or(h));
         }
+        if may_cut {
+            h = self.first_root(world, h);
+        }
         let cut = h < whole && time + h < end && time + h > time;
         let next = if cut { time + h } else { end };
         if cut {
