@@ -124,6 +124,8 @@ pub struct EventDriven {
     pub(super) pending: Vec<(Pair, EventKind)>,
     pub(super) phase: Phase,
     pub(super) strike: Strike,
+    /// Energy that collision phases lent to bodies, by slot, J.
+    pub(super) lent: Vec<f64>,
     /// Scratch: impulses of the present collision.
     outcome: Outcome,
     states: Vec<RigidState>,
@@ -163,6 +165,7 @@ impl EventDriven {
             pending: Vec::new(),
             phase: Phase::default(),
             strike: Strike::default(),
+            lent: Vec::new(),
             outcome: Outcome::default(),
             states: Vec::new(),
             leave: None,
