@@ -53,7 +53,10 @@ use crate::{
     pool::{self, PoolBody, PoolContact, PoolWorkspace, PreparedPool},
     soften::Softener,
 };
-use sim_math::glam::{DVec2, DVec3};
+use sim_math::{
+    glam::{DVec2, DVec3},
+    spatial::Motion,
+};
 use sim_traits::{ContactError, ContactProblem, ContactSolver};
 
 /// Residual of a compression and of the sweeps of restitution, as a share of the velocities.
@@ -62,6 +65,8 @@ const TOLERANCE: f64 = 1e-14;
 const VISITS: usize = 10_000;
 const MAX_SWEEPS: usize = 200;
 const MIN_SWEEPS: usize = 10;
+/// Residual of a compression by sweeps that says that there is no answer, if something is driven, as a share of the velocities.
+const HOPELESS: f64 = 0.1;
 /// Most sweeps of a restitution.
 const TANGENT_SWEEPS: u32 = 200;
 
@@ -75,6 +80,8 @@ pub(crate) struct Reflected {
     pub(crate) work: f64,
     /// Largest residual of the compression, m/s.
     pub(crate) residual: f64,
+    /// There was no solution.
+    pub(crate) soft: bool,
 }
 
 /// Memory of [`Reflection::answer`].
@@ -116,8 +123,13 @@ impl Reflection {
                     if left > problem.scale() {
                         impulses.fill(DVec3::ZERO);
                     }
-                    prepared.gather(bodies, contacts);
-                    let settled = softener.solve(&problem.with_bodies(prepared.view())?, newton, impulses)?;
+                    let settled = if left > HOPELESS * problem.scale() && driven(bodies, contacts) {
+                        // Walls that close on a body: no method has an answer.
+                        softener.solve(&problem, sweeps, impulses)?
+                    } else {
+                        prepared.gather(bodies, contacts);
+                        softener.solve(&problem.with_bodies(prepared.view())?, newton, impulses)?
+                    };
                     (iterations, soft, residual) =
                         (before + settled.iterations, settled.soft, settled.residual);
                 }
@@ -146,8 +158,14 @@ impl Reflection {
                 }
             }
         }
-        Ok(Reflected { iterations, kept, work: work(&problem, impulses), residual })
+        Ok(Reflected { iterations, kept, work: work(&problem, impulses), residual, soft })
     }
+}
+
+/// True if one side of a contact is driven: nothing stops it.
+fn driven(bodies: &[PoolBody], contacts: &[PoolContact]) -> bool {
+    let drives = |body: &PoolBody| !body.is_movable() && body.velocity != Motion::ZERO;
+    contacts.iter().flat_map(|c| c.bodies).any(|k| bodies.get(k as usize).is_some_and(drives))
 }
 
 /// Impulses of restitution after those of compression.

@@ -363,6 +363,10 @@ impl Impact {
         self.report.iterations += done.iterations;
         self.report.work += done.work;
         self.report.residual = self.report.residual.max(done.residual);
+        if done.soft {
+            // More rounds find no answer either.
+            (self.report.cut_off, self.last) = (true, LAST);
+        }
         self.report.kept = self.report.kept.min(done.kept);
         for (m, p) in group.iter().zip(&self.given) {
             let c = of(m);
