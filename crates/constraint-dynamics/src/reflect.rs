@@ -25,7 +25,7 @@
 //! p = p₀ + s q,   the largest s in [0, 1] with E(p) = pᵀ b + ½ pᵀ W p ≤ 0
 //! ```
 //!
-//! p is inside the cones: |p_t| ≤ μ p₀_n + s μ e p₀_n. The impulses of p₀ may have many solutions, its velocities have one without friction: a box
+//! p is inside the cones: its tangential part is at most μ (1 + s e) times the normal part of p₀. The impulses of p₀ may have many solutions, its velocities have one without friction: a box
 //! that lands flat bounces flat, whatever the order of its corners.
 //!
 //! # Cost
@@ -192,7 +192,8 @@ fn rebound(problem: &ContactProblem<'_>, restitution: &[f64], first: &[DVec3], m
             let largest = mean + (half * half + x.y * x.y).sqrt();
             let mut next = old - inverse;
             // Not a number where nothing gives way along a tangent.
-            if !(next.length() <= most) {
+            let sticks = next.length() <= most;
+            if !sticks {
                 next = old - slip / largest;
                 let size = next.length();
                 if size > most {
