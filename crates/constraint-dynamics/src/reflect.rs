@@ -34,7 +34,7 @@
 //!
 //! # Numerics
 //!
-//! To [`TOLERANCE`] of the velocities, where rounding lets it. E is measured with the velocities before and after, so what is limited is what the
+//! To `TOLERANCE` of the velocities, where rounding lets it. E is measured with the velocities before and after, so what is limited is what the
 //! energy account will find.
 //!
 //! # Failure

@@ -3,7 +3,7 @@
 //! # Reference
 //!
 //! Smith, Kaufman, Vouga, Tamstorf and Grinspun (2012), "Reflections on simultaneous impact": generalized reflections, round after round, of the
-//! contacts that approach. Which contacts of a round wait for others is ours; so are friction and the limit on energy, in [`reflect`](crate::reflect).
+//! contacts that approach. Which contacts of a round wait for others is ours; so are friction and the limit on energy, in `reflect`.
 //!
 //! # Symbols
 //!
@@ -32,11 +32,11 @@
 //! # Cost
 //!
 //! Each round looks at every contact and solves small problems for those that approach; at most `64 + 4 n` rounds of n contacts, and at most
-//! [`SOLVED`] n solutions of single contacts. No allocation once grown.
+//! `SOLVED` n solutions of single contacts. No allocation once grown.
 //!
 //! # Numerics
 //!
-//! An approach below [`NONE`] of the fastest, or below rounding of the velocities, counts as none. What is equal to [`TIE`] does not wait.
+//! An approach below `NONE` of the fastest, or below rounding of the velocities, counts as none. What is equal to `TIE` does not wait.
 //! Velocities change by the same numbers with opposite signs: momentum is kept to rounding.
 //!
 //! # Failure
