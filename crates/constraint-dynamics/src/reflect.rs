@@ -25,12 +25,13 @@
 //! p = p₀ + s q,   the largest s in [0, 1] with E(p) = pᵀ b + ½ pᵀ W p ≤ 0
 //! ```
 //!
-//! p is inside the cones: its tangential part is at most μ (1 + s e) times the normal part of p₀. The impulses of p₀ may have many solutions, its velocities have one without friction: a box
-//! that lands flat bounces flat, whatever the order of its corners.
+//! p is inside the cones: its tangential part is at most μ (1 + s e) times the normal part of p₀. The impulses of p₀ may have
+//! many solutions, its velocities have one without friction: a box that lands flat bounces flat, whatever the order of its corners.
 //!
 //! # Cost
 //!
-//! One small contact problem, by sweeps, and where these do not settle by Newton's method; sweeps over the tangents where there is friction. One contact alone is solved in closed form. No allocation once grown.
+//! One small contact problem, by sweeps, and where these do not settle by Newton's method; sweeps over the tangents where there is
+//! friction. One contact alone is solved in closed form. No allocation once grown.
 //!
 //! # Numerics
 //!

@@ -25,8 +25,8 @@
 //! after the last round: all contacts without restitution, at most `LAST` times
 //! ```
 //!
-//! Contacts that push a body the same way (the corners of a box, the balls under a plate) are answered together, and so are equal ones that oppose each
-//! other: what is symmetric stays so. Unequal ones that oppose each other are waves in a chain, which pass through each other one after the
+//! Contacts that push a body the same way (the corners of a box, the balls under a plate) are answered together, and so are equal ones that
+//! oppose each other: what is symmetric stays so. Unequal ones that oppose each other are waves in a chain, which pass through each other one after the
 //! other: balls that touch exchange their velocities exactly, however many come in from whichever side.
 //!
 //! # Cost
@@ -41,8 +41,8 @@
 //!
 //! # Failure
 //!
-//! That of the contact problem, with the number of a contact within its group. Rounds without end (inelastic collapse, a light body between heavy ones)
-//! are cut off; the report says so.
+//! That of the contact problem, with the number of a contact within its group. Rounds without end (inelastic collapse, a light body between
+//! heavy ones) are cut off; the report says so.
 //!
 //! # Tested by
 //!
@@ -208,7 +208,8 @@ impl Impact {
         Ok(self.report)
     }
 
-    /// One round of an impact that has begun: false if there was nothing to answer any more. Contacts may be added at the end of the lists between rounds.
+    /// One round of an impact that has begun: false if there was nothing to answer any more. Contacts may be added at the end of the lists between
+    /// rounds.
     ///
     /// # Errors
     /// As [`Impact::run`].

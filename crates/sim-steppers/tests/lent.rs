@@ -1,4 +1,5 @@
-//! Micro-collisions lend energy and take it back: resting and rocking bodies never have more than m g ε above what they began with, and there is no trend.
+//! Micro-collisions lend energy and take it back: resting and rocking bodies never have more than m g ε above what they began with,
+//! and there is no trend.
 //! `TUMBLESTONE_SOAK` runs a minute.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

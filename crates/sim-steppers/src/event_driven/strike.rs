@@ -16,7 +16,8 @@
 //! ```text
 //! begin:  the contacts of the pair at its root
 //! grow:   pairs of bodies that got an impulse join, if they are at their root too (d ≤ `ROOTS` root tolerances),
-//!         or if they were in contact before and are inside the envelope (d ≤ ε)
+//!         or if they were in contact before and are inside the envelope (d ≤ ε), or if one of them is in contact with a third
+//!         body, both are convex and d ≤ `LOW` ε: hops leave it no nearer to where it rests
 //! round:  a round of the law; until there is nothing to answer and nobody joined
 //! ```
 //!
@@ -33,7 +34,8 @@
 //!
 //! # Failure
 //!
-//! What distances, frames and the law report, naming pair or body. Rounds without end are counted in the report as unsolved. A sleeper that is reached wakes, and the pair is looked at again.
+//! What distances, frames and the law report, naming pair or body. Rounds without end are counted in the report as unsolved.
+//! A sleeper that is reached wakes, and the pair is looked at again.
 //!
 //! # Tested by
 //!
@@ -44,7 +46,7 @@ use super::{
     look::{Look, Sides, look_from},
     respond::{Changed, Outcome, Site},
     stepper::EventDriven,
-    touch::{ContactName, sites},
+    touch::{ContactName, LOW, sites},
 };
 use crate::push::Push;
 use constraint_dynamics::{
@@ -189,7 +191,12 @@ impl EventDriven {
                 break;
             }
         }
-        self.report.solver.unsolved += u64::from(strike.law.report().cut_off);
+        let report = strike.law.report();
+        if report.rounds == 0 {
+            // Nothing but the closest points approaches.
+            return Ok(Struck::Alone);
+        }
+        self.report.solver.unsolved += u64::from(report.cut_off);
         outcome.clear();
         outcome.bodies.extend(strike.members.iter().zip(&strike.pool).map(|(member, body)| {
             let mut after = member.state;
@@ -234,6 +241,15 @@ impl EventDriven {
         result
     }
 
+    /// True if a body of a pair is in contact with a third one.
+    fn rests(&self, world: &World, slot: u32) -> bool {
+        let Some(pair) = self.pairs.get(slot) else { return false };
+        let touches =
+            |k: &u32| *k != slot && self.pairs.get(*k).is_some_and(|p| p.touching && p.sensor.is_none());
+        let free = |body: &&u32| world.body_in_slot(**body).is_some_and(|(_, b)| b.is_free());
+        pair.bodies.iter().filter(free).any(|body| self.pairs.of_body(*body).iter().any(touches))
+    }
+
     /// Adds the contacts of a pair, if they are hit with the others; the slot of a sleeper if that is one of its bodies.
     fn reach(
         &mut self,
@@ -243,16 +259,23 @@ impl EventDriven {
         time: f64,
         seen: Option<&Look>,
     ) -> Result<Option<u32>, StepError> {
+        let rests = self.rests(world, slot);
         let Self { parts, params, pairs, report, manifolds, .. } = self;
         let Some(pair) = pairs.get_mut(slot) else { return Ok(None) };
         let touched = pair.touching && seen.is_none();
         let roots = ROOTS * params.root_tolerance;
-        let most = if touched { params.envelope() } else { roots };
         // Rounding of time matters for fast bodies, whose pairs the bound lets through.
         if pair.sensor.is_some() || (seen.is_none() && pair.distance_left(time) > params.envelope()) {
             return Ok(None);
         }
         let Some(sides) = Sides::of(world, pair) else { return Ok(None) };
+        // Facets of other shapes that are near need not be hit.
+        let rests = rests && sides.convex();
+        let most = match (touched, rests) {
+            (true, _) => params.envelope(),
+            (false, true) => LOW * params.envelope(),
+            (false, false) => roots,
+        };
         let narrow = parts.narrow_phase.as_ref();
         let state = |strike: &Strike, k: usize| {
             let member = strike.index.get(pair.bodies[k] as usize).filter(|m| **m != NONE);
@@ -284,9 +307,13 @@ impl EventDriven {
         if let Some(sleeper) = pair.bodies.iter().find(|b| sleeps(b)) {
             return Ok(Some(*sleeper));
         }
-        let near = if touched { most } else { look.distance.max(0.0) + roots };
+        let near = if touched || rests { most } else { look.distance.max(0.0) + roots };
         let mut places = std::mem::take(&mut strike.sites);
         let result = sites(&sides, narrow, &mut pair.cache, manifolds, look, near, &mut places);
+        // The contact at its root is one of them, whatever the manifold has.
+        if seen.is_some() && !places.iter().any(|(site, _)| site.separation <= look.distance + roots) {
+            places.push((look.closest(), ContactName::default()));
+        }
         strike.sites = places;
         result?;
         let bodies = pair.bodies;

@@ -11,7 +11,7 @@
 //! | ε | collision envelope | m |
 //! | d | separation at the contact | m |
 //! | c | speed of approach before the phase | m/s |
-//! | a | acceleration of A relative to B; `a_n` its part that presses them together; `a_t` as measured at the contact since its last hop, if there was one | m/s² |
+//! | a | acceleration of A relative to B; `a_n` its part that presses them together; `a_t` as measured since the last hop, if any | m/s² |
 //! | g | larger of the accelerations of the two | m/s² |
 //! | f | at least `a_n`; the acceleration of the last hop, if that was larger: turning can bring a contact back faster | m/s² |
 //! | e, μ | restitution and friction of the surfaces | - |

@@ -29,8 +29,8 @@
 //!
 //! # Numerics
 //!
-//! Between impacts bodies are on exact parabolas, so that a bounce is as exact as its time: to rounding for balls, to half the touching distance for others
-//! (Illinois' method on the distance, where the parabola of the contact point would overlap). An impact takes no time and no gravity.
+//! Between impacts bodies are on exact parabolas, so that a bounce is as exact as its time: to rounding for balls, to half the touching distance for
+//! others (Illinois' method on the distance, where the parabola of the contact point would overlap). An impact takes no time and no gravity.
 //!
 //! # Failure
 //!
