@@ -40,7 +40,7 @@
 //! | [`normals`] | contacts without friction: overlaps of heaps |
 //! | [`polyhedral`] | [`PolyhedralCone`]: flat-sided cones through any [`LcpSolver`](sim_traits::LcpSolver) |
 //! | [`greedy`] | [`Greedy`]: the worst contact first |
-//! | [`restitution`] | impacts that make no energy |
+//! | [`restitution`] | impacts of all contacts that hit at one time |
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
@@ -74,6 +74,7 @@ pub mod normals;
 mod order;
 pub mod polyhedral;
 pub mod pool;
+mod reflect;
 pub mod restitution;
 pub mod rows;
 mod sides;

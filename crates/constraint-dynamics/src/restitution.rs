@@ -1,164 +1,382 @@
-//! Impacts: Newton's restitution at every contact, limited so that no energy is made.
+//! Impacts: all contacts that hit at one time, as one.
 //!
 //! # Reference
 //!
-//! Newton's rule at each contact (Cline 2002, section 2.7.3), which is known to add energy with friction or several contacts
-//! (Kane and Levinson 1985); the limit is this project's.
+//! Smith, Kaufman, Vouga, Tamstorf and Grinspun (2012), "Reflections on simultaneous impact": generalized reflections, round after round, of the
+//! contacts that approach. Which contacts of a round wait for others is ours; so are friction and the limit on energy, in `reflect`.
 //!
 //! # Symbols
 //!
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | b | velocities before the impact | m/s |
-//! | e | coefficients of restitution | - |
-//! | p₀, p₁ | impulses without and with restitution | N·s |
-//! | E(p) | work of the impulses | J |
+//! | a | speed of approach of a contact | m/s |
+//! | A | the largest a of the contacts of the same two bodies | m/s |
+//! | V | contacts that are answered in a round | - |
+//! | rest | approach up to which a contact needs no answer of its own | m/s |
 //!
 //! # Formula
 //!
 //! ```text
-//! p₁ solves the problem with b_z + e b_z where b_z < −threshold
-//! E(p) = pᵀ b + ½ pᵀ W p;   p = p₀ + s (p₁ − p₀),  the largest s in [0, 1] with E(p) ≤ 0
+//! while a contact has a > rest:
+//!   V ← contacts with a > 0, but one that opposes another of the same body with a larger A waits: their normals, as pushes on
+//!       that body, have a negative product
+//!   V ← V and all contacts without restitution that were struck before: these pass on what they bear
+//!   each group of V that shares bodies is reflected, if one of its contacts has a > rest
+//! after the last round: all contacts without restitution, at most `LAST` times
 //! ```
 //!
-//! E(p₀) ≤ 0 for every solution without bias, and E is a quadratic in s: the limit is a root in closed form. p is inside the cones because they are convex.
+//! Contacts that push a body the same way (the corners of a box, the balls under a plate) are answered together, and so are equal ones that
+//! oppose each other: what is symmetric stays so. Unequal ones that oppose each other are waves in a chain, which pass through each other one after the
+//! other: balls that touch exchange their velocities exactly, however many come in from whichever side.
 //!
 //! # Cost
 //!
-//! Two solutions and two products with W; one solution if e = 0 everywhere.
+//! Each round looks at every contact and solves small problems for those that approach; at most `64 + 4 n` rounds of n contacts, and at most
+//! `SOLVED` n solutions of single contacts. No allocation once grown.
 //!
 //! # Numerics
 //!
-//! E is measured with the velocities before and after, so what is limited is what the energy account will find.
+//! An approach below `NONE` of the fastest, or below rounding of the velocities, counts as none. What is equal to `TIE` does not wait.
+//! Velocities change by the same numbers with opposite signs: momentum is kept to rounding.
 //!
 //! # Failure
 //!
-//! That of the solver. If the problem with restitution has no solution or none is found (friction may jam what must open), p₀ is used and the report says so.
+//! That of the contact problem, with the number of a contact within its group. Rounds without end (inelastic collapse, a light body between
+//! heavy ones) are cut off; the report says so.
 //!
 //! # Tested by
 //!
-//! `no_restitution_up_to_one_adds_energy`, `a_single_ball_bounces_as_newton_says`, `kane_and_levinson_gain_nothing`
+//! `tests/impacts.rs`
 
-use crate::{delassus::Delassus, soften::Softener};
+use crate::{
+    islands::Islands,
+    pool::{self, PoolBody, PoolContact},
+    reflect::Reflection,
+};
 use sim_math::glam::DVec3;
-use sim_traits::{ContactCertificate, ContactError, ContactProblem, ContactSolver};
+use sim_traits::ContactError;
+
+pub use crate::reflect::{energy_limit, work};
+
+/// Approach that counts as none, as a share of the fastest.
+const NONE: f64 = 1e-12;
+/// Approach that counts as none, as a share of the speeds of the two bodies.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Approaches that differ by less than this share are equal.
+const TIE: f64 = 1e-9;
+/// Cosine from which on two pushes on a body oppose each other.
+const OPPOSED: f64 = -1e-9;
+/// Most solutions per contact.
+const SOLVED: usize = 64;
+/// Rounds that any impact may have.
+const ROUNDS: usize = 64;
+/// Most rounds without restitution in the end: each leaves a small share of what the one before left.
+const LAST: u32 = 4;
+/// Nobody.
+const NOBODY: u32 = u32::MAX;
+
+/// How a contact bounces.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounce {
+    /// Coefficient of restitution, 0 to 1.
+    pub restitution: f64,
+    /// Approaches up to this speed need no answer of their own, m/s: 0 for every one.
+    pub rest: f64,
+}
 
 /// What an impact did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ImpactReport {
-    /// Iterations of both solutions.
+    /// Rounds.
+    pub rounds: u32,
+    /// Iterations of all solutions.
     pub iterations: u32,
-    /// Share of the restitution that was kept: below 1 where Newton's rule would have made energy.
+    /// Smallest share of the restitution that was kept in a group: below 1 where Poisson's rule would have made energy.
     pub kept: f64,
     /// Work of the impulses, J; at most 0 up to rounding.
     pub work: f64,
-    /// The solution without restitution, measured.
-    pub certificate: ContactCertificate,
+    /// Largest residual of a solution, m/s: what may be left of an approach.
+    pub residual: f64,
+    /// Rounds had no end: what was left was answered without restitution.
+    pub cut_off: bool,
 }
 
-/// Memory of [`impact`].
+impl Default for ImpactReport {
+    fn default() -> Self {
+        Self { rounds: 0, iterations: 0, kept: 1.0, work: 0.0, residual: 0.0, cut_off: false }
+    }
+}
+
+/// Bodies by numbers of their own, so that cost does not grow with the pool.
 #[derive(Debug, Clone, Default)]
-pub struct ImpactWorkspace {
-    biased: Vec<DVec3>,
-    bounced: Vec<DVec3>,
-    softener: Softener,
+struct Numbers {
+    of: Vec<u32>,
+    slots: Vec<u32>,
 }
 
-/// Work of impulses on bodies that had the velocities of the problem, J.
-#[must_use]
-pub fn work(problem: &ContactProblem<'_>, p: &[DVec3]) -> f64 {
-    let mean = |c: usize| 0.5 * (problem.velocity()[c] + problem.relative_velocity(c, p));
-    p.iter().enumerate().map(|(c, p)| p.dot(mean(c))).sum()
-}
-
-/// Largest share s in [0, 1] of `to` − `from` that may be added to `from` without making energy.
-#[must_use]
-pub fn energy_limit(problem: &ContactProblem<'_>, from: &[DVec3], to: &[DVec3]) -> f64 {
-    // E(s) = e0 + e1 s + e2 s².
-    let (mut e1, mut e2) = (0.0, 0.0);
-    for c in 0..problem.len() {
-        let d = to[c] - from[c];
-        let u = problem.relative_velocity(c, from);
-        let w_d = problem.row(c).fold(DVec3::ZERO, |sum, (k, block)| sum + *block * (to[k] - from[k]));
-        e1 += d.dot(u);
-        e2 += 0.5 * d.dot(w_d);
-    }
-    let e0 = work(problem, from).min(0.0);
-    if e0 + e1 + e2 <= 0.0 {
-        return 1.0;
-    }
-    // E(0) ≤ 0 < E(1): one root between, found without cancellation.
-    let root = (e1 * e1 - 4.0 * e2 * e0).max(0.0).sqrt();
-    let s = if e1 >= 0.0 { -2.0 * e0 / (e1 + root) } else { (root - e1) / (2.0 * e2) };
-    if s.is_finite() { s.clamp(0.0, 1.0) } else { 0.0 }
-}
-
-/// Impulses of an instantaneous impact. `delassus` has the velocities before it, without bias; `impulses` is output only.
-///
-/// # Errors
-/// See [`ContactSolver::solve`]; a budget used up is none, the certificate shows it.
-pub fn impact(
-    delassus: &mut Delassus,
-    restitution: &[f64],
-    threshold: f64,
-    solver: &mut dyn ContactSolver,
-    workspace: &mut ImpactWorkspace,
-    impulses: &mut [DVec3],
-) -> Result<ImpactReport, ContactError> {
-    let n = delassus.len();
-    if restitution.len() != n {
-        return Err(ContactError::WrongLength { what: "restitution", expected: n, got: restitution.len() });
-    }
-    let ImpactWorkspace { biased, bounced, softener } = workspace;
-    impulses.fill(DVec3::ZERO);
-    let first = softener.solve(&delassus.problem()?, solver, impulses)?;
-    let mut iterations = first.iterations;
-    biased.clear();
-    biased.extend(
-        delassus
-            .velocity
-            .iter()
-            .zip(restitution)
-            .map(|(b, e)| if b.z < -threshold { *b + DVec3::new(0.0, 0.0, e * b.z) } else { *b }),
-    );
-    let mut kept = if first.soft { 0.0 } else { 1.0 };
-    if biased != &delassus.velocity && !first.soft {
-        bounced.clear();
-        bounced.extend_from_slice(impulses);
-        std::mem::swap(&mut delassus.velocity, biased);
-        let result = delassus.problem().and_then(|problem| settled(solver, &problem, bounced));
-        std::mem::swap(&mut delassus.velocity, biased);
-        match result {
-            Ok((more, good)) => {
-                iterations += more;
-                kept = if good { energy_limit(&delassus.problem()?, impulses, bounced) } else { 0.0 };
-                for (p, q) in impulses.iter_mut().zip(bounced.iter()) {
-                    *p = (1.0 - kept) * *p + kept * *q;
-                }
-            }
-            Err(ContactError::NoSolution { .. }) => kept = 0.0,
-            Err(other) => return Err(other),
+impl Numbers {
+    fn clear(&mut self, bodies: usize) {
+        for slot in self.slots.drain(..) {
+            self.of[slot as usize] = NOBODY;
+        }
+        if self.of.len() < bodies {
+            self.of.resize(bodies, NOBODY);
         }
     }
-    let problem = delassus.problem()?;
-    Ok(ImpactReport {
-        iterations,
-        kept,
-        work: work(&problem, impulses),
-        certificate: problem.certificate(impulses),
-    })
+
+    /// The number of a body, which gets one; nobody's for what is not in the pool.
+    fn number(&mut self, slot: u32) -> u32 {
+        let Some(entry) = self.of.get_mut(slot as usize) else { return NOBODY };
+        if *entry == NOBODY {
+            *entry = self.slots.len() as u32;
+            self.slots.push(slot);
+        }
+        *entry
+    }
 }
 
-/// Iterations, and whether the answer is worth something: a budget used up leaves impulses that can be used if they are near one.
-fn settled(
-    solver: &mut dyn ContactSolver,
-    problem: &ContactProblem<'_>,
-    p: &mut [DVec3],
-) -> Result<(u32, bool), ContactError> {
-    let scale = problem.scale();
-    match solver.solve(problem, p) {
-        Ok(report) => Ok((report.iterations, true)),
-        Err(ContactError::Budget { iterations, residual }) => Ok((iterations, residual <= 1e-6 * scale)),
-        Err(other) => Err(other),
+/// An impact, and its memory.
+#[derive(Debug, Clone, Default)]
+pub struct Impact {
+    /// Sums of impulses by contact, contact frames, N·s.
+    impulses: Vec<DVec3>,
+    /// Approach of a contact when it was first struck, m/s.
+    approaches: Vec<f64>,
+    report: ImpactReport,
+    scale: f64,
+    solved: usize,
+    /// Rounds without restitution.
+    last: u32,
+    // Of a round, by contact: approach, zero where it is none; the largest of the same two bodies.
+    speeds: Vec<f64>,
+    strength: Vec<f64>,
+    chosen: Vec<u32>,
+    /// Bodies of the chosen, their contacts as lists from `heads` on, and both sides of each chosen contact.
+    numbers: Numbers,
+    heads: Vec<u32>,
+    next: Vec<[u32; 2]>,
+    sides: Vec<[u32; 2]>,
+    islands: Islands,
+    // Of a group.
+    reflection: Reflection,
+    local: Numbers,
+    bodies: Vec<PoolBody>,
+    contacts: Vec<PoolContact>,
+    restitution: Vec<f64>,
+    given: Vec<DVec3>,
+}
+
+impl Impact {
+    /// Forgets the last impact.
+    pub fn begin(&mut self) {
+        self.impulses.clear();
+        self.approaches.clear();
+        self.report = ImpactReport::default();
+        (self.scale, self.solved, self.last) = (0.0, 0, 0);
+    }
+
+    /// Sums of impulses so far by contact, contact frames, N·s.
+    #[must_use]
+    pub fn impulses(&self) -> &[DVec3] {
+        &self.impulses
+    }
+
+    /// Speed of approach of each contact when it was first struck, m/s; 0 for those that were not.
+    #[must_use]
+    pub fn approaches(&self) -> &[f64] {
+        &self.approaches
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn report(&self) -> ImpactReport {
+        self.report
+    }
+
+    /// Answers all contacts until none approaches faster than its rest speed; velocities of bodies change. Biases of contacts do not count.
+    ///
+    /// # Errors
+    /// Lists of different lengths; what the contact problem reports.
+    pub fn run(
+        &mut self,
+        bodies: &mut [PoolBody],
+        contacts: &[PoolContact],
+        bounces: &[Bounce],
+    ) -> Result<ImpactReport, ContactError> {
+        self.begin();
+        while self.round(bodies, contacts, bounces)? {}
+        Ok(self.report)
+    }
+
+    /// One round of an impact that has begun: false if there was nothing to answer any more. Contacts may be added at the end of the lists between
+    /// rounds.
+    ///
+    /// # Errors
+    /// As [`Impact::run`].
+    pub fn round(
+        &mut self,
+        bodies: &mut [PoolBody],
+        contacts: &[PoolContact],
+        bounces: &[Bounce],
+    ) -> Result<bool, ContactError> {
+        let n = contacts.len();
+        if bounces.len() != n {
+            return Err(ContactError::WrongLength { what: "restitution", expected: n, got: bounces.len() });
+        }
+        self.impulses.resize(n, DVec3::ZERO);
+        self.approaches.resize(n, 0.0);
+        if self.last == LAST || !self.measure(bodies, contacts, bounces) {
+            return Ok(false);
+        }
+        let spent = self.report.rounds as usize >= ROUNDS + 4 * n || self.solved >= SOLVED * n;
+        self.report.cut_off |= spent;
+        self.last += u32::from(self.report.cut_off);
+        self.report.rounds += 1;
+        self.choose(bodies, contacts, bounces);
+        let Self { numbers, sides, islands, .. } = self;
+        let slots = &numbers.slots;
+        islands.find(slots.len(), sides.iter().copied(), |k| bodies[slots[k as usize] as usize].is_movable());
+        for island in 0..self.islands.len() {
+            self.strike(island, bodies, contacts, bounces)?;
+        }
+        Ok(true)
+    }
+
+    /// Finds the approach of every contact; true if one is faster than its rest speed.
+    fn measure(&mut self, bodies: &[PoolBody], contacts: &[PoolContact], bounces: &[Bounce]) -> bool {
+        self.speeds.clear();
+        for contact in contacts {
+            let [a, b] = contact.bodies.map(|k| bodies.get(k as usize));
+            let at = |body: Option<&PoolBody>| body.map_or(DVec3::ZERO, |b| b.velocity_at(contact.point));
+            let (u, v) = (at(a), at(b));
+            let approach = contact.frame.z_axis.dot(v - u);
+            let noise = ROUNDING * (u.length() + v.length());
+            let counts = approach > noise && [a, b].into_iter().flatten().any(PoolBody::is_movable);
+            self.speeds.push(if counts { approach } else { 0.0 });
+        }
+        self.scale = self.speeds.iter().copied().fold(self.scale, f64::max);
+        let none = NONE * self.scale;
+        self.speeds.iter_mut().filter(|a| **a <= none).for_each(|a| *a = 0.0);
+        self.speeds.iter().zip(bounces).any(|(a, b)| *a > b.rest)
+    }
+
+    /// The contacts of a round.
+    fn choose(&mut self, bodies: &[PoolBody], contacts: &[PoolContact], bounces: &[Bounce]) {
+        let Self { speeds, strength, chosen, numbers, heads, next, sides, impulses, report, .. } = self;
+        chosen.clear();
+        chosen.extend((0..contacts.len() as u32).filter(|&c| speeds[c as usize] > 0.0));
+        // The largest of the same two bodies.
+        let pair = |c: &u32| {
+            let [a, b] = contacts[*c as usize].bodies;
+            [a.min(b), a.max(b)]
+        };
+        strength.clone_from(speeds);
+        chosen.sort_unstable_by_key(|c| (pair(c), *c));
+        for same in chosen.chunk_by(|c, d| pair(c) == pair(d)) {
+            let most = same.iter().map(|c| speeds[*c as usize]).fold(0.0, f64::max);
+            same.iter().for_each(|c| strength[*c as usize] = most);
+        }
+        chosen.sort_unstable_by(|c, d| {
+            strength[*d as usize]
+                .total_cmp(&strength[*c as usize])
+                .then_with(|| pair(c).cmp(&pair(d)))
+                .then(c.cmp(d))
+        });
+        numbers.clear(bodies.len());
+        heads.clear();
+        next.clear();
+        sides.clear();
+        let movable = |k: u32| bodies.get(k as usize).is_some_and(PoolBody::is_movable);
+        // Who stays moves to the front.
+        let mut kept = 0;
+        for at in 0..chosen.len() {
+            let c = chosen[at] as usize;
+            let side = contacts[c].bodies.map(|slot| numbers.number(slot));
+            heads.resize(numbers.slots.len(), NOBODY);
+            let waits = !report.cut_off
+                && (0..2).filter(|&k| movable(contacts[c].bodies[k])).any(|k| {
+                    let mut other = heads[side[k] as usize];
+                    while other != NOBODY {
+                        let d = chosen[other as usize] as usize;
+                        let of_d = usize::from(sides[other as usize][0] != side[k]);
+                        let cosine = contacts[c].frame.z_axis.dot(contacts[d].frame.z_axis);
+                        let push = if k == of_d { cosine } else { -cosine };
+                        let stronger = strength[c] < (1.0 - TIE) * strength[d];
+                        if stronger && push < OPPOSED && pair(&(c as u32)) != pair(&(d as u32)) {
+                            return true;
+                        }
+                        other = next[other as usize][of_d];
+                    }
+                    false
+                });
+            if waits {
+                continue;
+            }
+            let link = side.map(|k| heads.get(k as usize).copied().unwrap_or(NOBODY));
+            side.iter().filter(|k| **k != NOBODY).for_each(|k| heads[*k as usize] = kept);
+            next.push(link);
+            sides.push(side);
+            chosen[kept as usize] = c as u32;
+            kept += 1;
+        }
+        chosen.truncate(kept as usize);
+        // Those without restitution that were struck before; all of them in the last round.
+        for (c, contact) in contacts.iter().enumerate() {
+            let bears = bounces[c].restitution <= 0.0 && impulses[c] != DVec3::ZERO;
+            if speeds[c] == 0.0 && (bears || report.cut_off) && contact.bodies.iter().any(|k| movable(*k)) {
+                chosen.push(c as u32);
+                sides.push(contact.bodies.map(|slot| numbers.number(slot)));
+            }
+        }
+    }
+
+    /// Reflects a group of the chosen.
+    fn strike(
+        &mut self,
+        island: usize,
+        bodies: &mut [PoolBody],
+        contacts: &[PoolContact],
+        bounces: &[Bounce],
+    ) -> Result<(), ContactError> {
+        let group = self.islands.contacts(island);
+        let of = |m: &u32| self.chosen[*m as usize] as usize;
+        let cut_off = self.report.cut_off;
+        let due = |c: usize| self.speeds[c] > if cut_off { 0.0 } else { bounces[c].rest };
+        if !group.iter().any(|m| due(of(m))) {
+            return Ok(());
+        }
+        self.local.clear(bodies.len());
+        self.bodies.clear();
+        self.contacts.clear();
+        self.restitution.clear();
+        for m in group {
+            let c = of(m);
+            let sides = contacts[c].bodies.map(|slot| self.local.number(slot));
+            self.contacts.push(PoolContact { bodies: sides, bias: DVec3::ZERO, ..contacts[c] });
+            self.restitution.push(if cut_off { 0.0 } else { bounces[c].restitution });
+        }
+        self.bodies.extend(self.local.slots.iter().map(|slot| bodies[*slot as usize]));
+        self.given.clear();
+        self.given.resize(group.len(), DVec3::ZERO);
+        let done =
+            self.reflection.answer(&self.bodies, &self.contacts, &self.restitution, &mut self.given)?;
+        self.solved += group.len();
+        self.report.iterations += done.iterations;
+        self.report.work += done.work;
+        self.report.residual = self.report.residual.max(done.residual);
+        if done.soft {
+            // More rounds find no answer either.
+            (self.report.cut_off, self.last) = (true, LAST);
+        }
+        self.report.kept = self.report.kept.min(done.kept);
+        for (m, p) in group.iter().zip(&self.given) {
+            let c = of(m);
+            if self.impulses[c] == DVec3::ZERO && *p != DVec3::ZERO {
+                self.approaches[c] = self.speeds[c];
+            }
+            self.impulses[c] += *p;
+            pool::apply(bodies, &contacts[c..=c], std::slice::from_ref(p));
+        }
+        Ok(())
     }
 }

@@ -196,24 +196,22 @@ fn every_ball_in_the_dish_touches_it() {
 
 #[test]
 fn coins_roll_spiral_down_and_lie() {
-    // After a second some lean and go round fast, and at the end they lie: the spiral of a coin that comes down.
+    // After a second some lean and go round fast, and at the end they lie, or nearly: the spiral of a coin that comes down. Nothing but the friction of slip
+    // takes energy from them.
     let mut run = start("coins");
     run.advance_to(1.0).unwrap();
-    let leaning: Vec<String> = run
+    let leaning: Vec<(String, f64)> = run
         .setup()
         .bodies
         .iter()
-        .map(|b| b.name.clone())
-        .filter(|name| {
-            let (coin, lean) = (body(&run, name), (0.7..0.95));
-            let up = coin.user_pose().transform_vector(DVec3::Z).z.abs();
-            lean.contains(&up) && coin.velocity().angular.length() > 15.0
-        })
+        .map(|b| (b.name.clone(), body(&run, &b.name).user_pose().transform_vector(DVec3::Z).z.abs()))
+        .filter(|(name, up)| (0.7..0.95).contains(up) && body(&run, name).velocity().angular.length() > 15.0)
         .collect();
     let until = run.setup().until;
     run.advance_to(until).unwrap();
     let lean = |name: &str| body(&run, name).user_pose().transform_vector(DVec3::Z).z.abs();
-    assert!(leaning.iter().filter(|name| lean(name) > 0.999).count() >= 2, "{leaning:?}");
+    let came_down = |(name, before): &&(String, f64)| lean(name) > 0.95 && lean(name) > *before;
+    assert!(leaning.iter().filter(came_down).count() >= 2, "{leaning:?}");
     let coins: Vec<&str> =
         run.setup().bodies.iter().map(|b| b.name.as_str()).filter(|name| *name != "table").collect();
     let flat = coins.iter().filter(|name| lean(name) > 0.99).count();
@@ -298,7 +296,7 @@ fn a_ball_on_a_platter_goes_round_at_two_sevenths_of_its_rate() {
     let expected = 2.0 / 7.0 * 0.25 * std::f64::consts::TAU;
     assert!((rate / expected - 1.0).abs() < 0.005, "{rate} instead of {expected}");
     assert!((at.truncate().length() - 0.2).abs() < 1e-3, "{at}");
-    // Over the whole forty seconds too, nearly three rounds, and it spirals outwards, by a hundredth.
+    // Over the whole forty seconds too, nearly three rounds, on a circle.
     let (mut angle, mut before) = (rate * 0.5, at.truncate());
     let mut radii = vec![0.2];
     for k in 1..=40 {
@@ -311,7 +309,7 @@ fn a_ball_on_a_platter_goes_round_at_two_sevenths_of_its_rate() {
         }
     }
     assert!((angle / (40.0 * expected) - 1.0).abs() < 1e-3, "{angle} instead of {}", 40.0 * expected);
-    assert!(radii.windows(2).all(|w| w[0] < w[1]) && radii[4] < 0.21, "{radii:?}");
+    assert!(radii.iter().all(|r| (r - 0.2).abs() < 2e-4), "{radii:?}");
 }
 
 #[test]

@@ -48,6 +48,7 @@
 mod anchor;
 mod errors;
 pub mod event_driven;
+mod push;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams};

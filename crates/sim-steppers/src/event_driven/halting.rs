@@ -51,12 +51,12 @@
 use super::{
     look::{Look, Sides},
     params::EventDrivenParams,
-    respond::{MAX_SWEEPS, Means, Outcome, all_sites},
+    respond::{MAX_SWEEPS, Means, Outcome, Site, all_sites},
 };
+use crate::push::Push;
 use rigid_impulse::{CollisionKind, ContactFrame, pair_matrix};
 use sim_traits::PairCache;
-use sim_world::{Collision, StepError};
-use smallvec::SmallVec;
+use sim_world::StepError;
 
 /// Looks at a pair in one window before it can count as halting: a search for an impact takes some ten.
 const PATIENCE: u32 = 200;
@@ -86,50 +86,41 @@ pub(super) fn halting(
     (-look.closing < 0.5 * speed).then_some(speed)
 }
 
-/// Lets all contacts of the pair part at a speed (m/s) at least.
+/// Lets all contacts of the pair, with which `outcome` begins, part at a speed (m/s) at least.
 ///
 /// All, because a face that lies on another would otherwise sink from corner to corner by the rounding of each look.
 pub(super) fn lift_off(
     sides: &Sides<'_>,
     means: &mut Means<'_>,
     cache: &mut PairCache,
+    slot: u32,
     look: &Look,
     speed: f64,
-) -> Result<Outcome, StepError> {
+    outcome: &mut Outcome,
+) -> Result<(), StepError> {
     let sites = all_sites(sides, means, cache, look)?;
-    let mut outcome = Outcome { states: look.states, collisions: SmallVec::new() };
     for _ in 0..MAX_SWEEPS {
         let mut any = false;
         for site in &sites {
-            let [a, b] = &mut outcome.states;
+            let [a, b] = [0, 1].map(|k| outcome.bodies[k].after);
             let contact = ContactFrame::new(site.point, site.normal)
                 .map_err(|source| StepError::Contact { pair: sides.name, source })?;
             let approach = (b.velocity_at(site.point) - a.velocity_at(site.point)).dot(site.normal);
-            let mobility = pair_matrix(a, b, &contact).z_axis.z;
+            let mobility = pair_matrix(&a, &b, &contact).z_axis.z;
             // Not fast enough by more than a rounding, and movable at all.
             if speed + approach <= 1e-6 * speed || mobility <= 0.0 {
                 continue;
             }
-            let impulse = site.normal * ((speed + approach) / mobility);
-            a.apply_impulse(site.point, impulse);
-            b.apply_impulse(site.point, -impulse);
             any = true;
-            outcome.collisions.push(Collision {
-                a: sides.name.colliders[0],
-                b: sides.name.colliders[1],
-                point: site.point,
-                normal: site.normal,
-                impulse,
-                approach,
-                separation: site.separation,
-                kind: CollisionKind::Boosted,
-            });
+            let Site { point, normal, separation } = *site;
+            let push = Push { point, normal, separation, impulse: normal * ((speed + approach) / mobility) };
+            outcome.push(slot, &push, sides.name.colliders, approach, CollisionKind::Boosted);
         }
         if !any || sites.len() == 1 {
             break;
         }
     }
-    Ok(outcome)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -191,12 +182,14 @@ mod tests {
         let (narrow, law, mut manifolds) = (default_chain(), Integrated::default(), Vec::new());
         with_look(Cuboid::new(DVec3::splat(0.25)).unwrap(), 0.0, -1e-3, |sides, seen, cache| {
             let mut means = Means { narrow: &narrow, law: &law, params: &params, manifolds: &mut manifolds };
-            let outcome = lift_off(sides, &mut means, cache, seen, 0.1).unwrap();
+            let mut outcome = Outcome::default();
+            outcome.of_pair([0, 1], seen);
+            lift_off(sides, &mut means, cache, 0, seen, 0.1, &mut outcome).unwrap();
             for (x, y) in [(-0.25, -0.25), (-0.25, 0.25), (0.25, -0.25), (0.25, 0.25)] {
-                let speed = outcome.states[1].velocity_at(DVec3::new(x, y, 0.0)).z;
+                let speed = outcome.bodies[1].after.velocity_at(DVec3::new(x, y, 0.0)).z;
                 assert!(speed > 0.099, "corner {x} {y} parts at {speed} m/s");
             }
-            assert_eq!(outcome.states[0].velocity, seen.states[0].velocity);
+            assert_eq!(outcome.bodies[0].after.velocity, seen.states[0].velocity);
         });
     }
 }

@@ -1,10 +1,11 @@
 //! The table of active pairs, and which of them a body is in.
 
-use super::phase::Bearing;
+use super::{phase::Bearing, touch::ContactName};
 use rigid_impulse::{EventId, bounds::Travel};
 use sim_math::glam::DVec3;
 use sim_traits::{ColliderId, FixedMap, Pair, PairCache};
 use sim_world::Contact;
+use smallvec::SmallVec;
 
 /// Two colliders that the broad phase brought together.
 #[derive(Debug, Clone)]
@@ -47,6 +48,8 @@ pub(super) struct ActivePair {
     pub(super) bearing: Bearing,
     /// When a collision phase sent the two apart, s, and at which speed, m/s; `None` once one of them got another motion.
     pub(super) parted: Option<(f64, f64)>,
+    /// Velocities of A relative to B at its contacts then, world axes, m/s.
+    pub(super) slips: SmallVec<[(ContactName, DVec3); 4]>,
     /// Its next look is set by the collision phase that is under way.
     pub(super) in_phase: bool,
     /// Positions in the lists of both bodies.
@@ -65,6 +68,14 @@ impl ActivePair {
         self.parted
             .filter(|(since, _)| *since < time)
             .map_or(0.0, |(since, speed)| (speed + closing) / (time - since))
+    }
+
+    /// Acceleration (m/s²) of a contact since a collision phase sent the two apart, if it moves at `velocity` (m/s) at `time` (s) and nothing has
+    /// happened to them in between.
+    pub(super) fn drift(&self, time: f64, name: &ContactName, velocity: DVec3) -> Option<DVec3> {
+        let (since, _) = self.parted.filter(|(since, _)| *since < time)?;
+        let (_, slip) = self.slips.iter().find(|(known, _)| known == name)?;
+        Some((velocity - *slip) / (time - since))
     }
 
     /// Number of this collision, which gives the order of visiting contacts.
@@ -157,6 +168,7 @@ impl PairTable {
             events: 0,
             bearing: Bearing::default(),
             parted: None,
+            slips: SmallVec::new(),
             in_phase: false,
             places,
         };

@@ -23,6 +23,7 @@
 //! grow:   pairs of bodies that got an impulse join, if they can be inside the envelope
 //! sweep:  visit every contact (see `touch`), forwards and backwards in turn
 //! step:   r = what a sweep changed,  β = |r|²/|r before|² < 1:   p ← p + β s,  s ← β s + r
+//! lend:   work of p above what its bodies may still borrow (`CREDIT` of m g ε each):  p ← λ p, as small as that or as parting allows
 //! until no velocity changes by more than `SETTLED` of a hop; or no approach is left, and
 //!         a sweep changes less than `FINE` of the most that one did, or it is stuck, or there were `PLENTY`
 //! ```
@@ -53,7 +54,7 @@ use super::{
     stepper::EventDriven,
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
-use crate::errors::of_world;
+use crate::{errors::of_world, push::Push};
 use rigid_impulse::{Body as RigidState, CollisionKind};
 use sim_math::glam::DVec3;
 use sim_world::{Collision, Rest, StepError, World};
@@ -78,6 +79,8 @@ const MEMORY: f64 = 20.0;
 const BRIEF: f64 = 0.1;
 /// Most contacts of a pair whose forces are remembered: no list grows in a step.
 const MAX_FORCES: usize = 4;
+/// Most energy that phases lend to a body, as a share of what lifts it through the envelope.
+const CREDIT: f64 = 0.25;
 /// Not a member.
 const NONE: u32 = u32::MAX;
 
@@ -212,7 +215,7 @@ impl EventDriven {
         let mut phase = std::mem::take(&mut self.phase);
         let end = self.sweep(&mut phase, world, slot, time, seen, before);
         let result = match end {
-            Ok(None) => self.finish_phase(&mut phase, world, slot, time, before),
+            Ok(None) => self.finish_phase(&mut phase, world, time, before),
             Ok(Some(sleeper)) => {
                 // Nothing has been done yet: once it is awake the pair is looked at again.
                 self.wake_island(world, sleeper, time).and_then(|_| self.check(world, slot, time))
@@ -236,11 +239,11 @@ impl EventDriven {
     ) -> Result<Option<u32>, StepError> {
         let Some(pair) = self.pairs.get_mut(slot) else { return Ok(None) };
         let turn = pair.next_turn();
-        for (k, &body) in pair.bodies.iter().enumerate() {
-            let joined = phase.join(world, body, || Ok(seen.states[k]))? as usize;
-            phase.members[joined].start = before.states[k].velocity;
-            phase.members[joined].velocity = before.states[k].velocity;
-            phase.members[joined].pushed = !before.collisions.is_empty();
+        for body in &before.bodies {
+            let joined = phase.join(world, body.slot, || Ok(body.before))? as usize;
+            phase.members[joined].start = body.after.velocity;
+            phase.members[joined].velocity = body.after.velocity;
+            phase.members[joined].pushed = body.after.velocity != body.before.velocity;
         }
         self.add_link(phase, world, slot, time, Some(seen))?;
         if before.collisions.is_empty() {
@@ -278,7 +281,49 @@ impl EventDriven {
             }
             residual = phase.extrapolate(if grows { 0.0 } else { residual });
         }
+        self.lend(phase, world);
         Ok(None)
+    }
+
+    /// Limits the work of a phase to what its bodies may borrow, and notes what they did.
+    fn lend(&mut self, phase: &mut Phase, world: &World) {
+        let envelope = self.params.envelope();
+        let weight = |m: &Member| {
+            let body = world.body_in_slot(m.slot).map(|(_, b)| b);
+            let fall = body.map_or(0.0, |b| b.piece().acceleration());
+            if fall.is_finite() { fall / m.inverse_mass } else { 0.0 }
+        };
+        if self.lent.len() < world.body_slots() {
+            self.lent.resize(world.body_slots(), 0.0);
+        }
+        let (mut left, mut mass) = (0.0, 0.0);
+        for member in phase.members.iter().filter(|m| m.pushed && m.inverse_mass > 0.0) {
+            left += (CREDIT * weight(member) * envelope - self.lent[member.slot as usize]).max(0.0);
+            mass += 1.0 / member.inverse_mass;
+        }
+        // Work of λ p is a λ + b λ².
+        let (mut a, mut b) = (0.0, 0.0);
+        let mut least = 0.0_f64;
+        for touch in phase.touches.iter().filter(|t| t.active) {
+            let (u, v) = (touch.first_velocity(&phase.members), touch.velocity(&phase.members));
+            a += touch.impulse.dot(u);
+            b += 0.5 * touch.impulse.dot(v - u);
+            least = least.max(touch.share_to_part(u.z, v.z, envelope));
+        }
+        let mut work = a + b;
+        if work > left && b > 0.0 {
+            let share = (((a * a + 4.0 * b * left).sqrt() - a) / (2.0 * b)).max(least).min(1.0);
+            for k in 0..phase.touches.len() {
+                let touch = &mut phase.touches[k];
+                let p = touch.impulse * share;
+                touch.push(&mut phase.members, p);
+            }
+            work = (a + b * share) * share;
+        }
+        for member in phase.members.iter().filter(|m| m.pushed && m.inverse_mass > 0.0) {
+            let lent = &mut self.lent[member.slot as usize];
+            *lent = (*lent + work / (member.inverse_mass * mass)).max(-CREDIT * weight(member) * envelope);
+        }
     }
 
     /// Brings in the pairs of all bodies that got impulses since the last call, in the order of their names. True if there were any.
@@ -319,7 +364,7 @@ impl EventDriven {
         time: f64,
         seen: Option<&Look>,
     ) -> Result<(), StepError> {
-        let Self { parts, params, pairs, report, manifolds, .. } = self;
+        let Self { parts, params, pairs, report, manifolds, lent, .. } = self;
         let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
         let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
         let narrow = parts.narrow_phase.as_ref();
@@ -353,16 +398,25 @@ impl EventDriven {
         let mut result = sites(&sides, narrow, &mut pair.cache, manifolds, seen, envelope, &mut places);
         let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
         let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
-        let pressing = Pressing {
+        let mut pressing = Pressing {
             acceleration: a - b,
+            drift: None,
             pressure: sides.pressure(),
             fall: pair.fall(time, seen.closing),
             friction: surface.friction,
             restitution: surface.restitution,
+            lent: pair
+                .bodies
+                .iter()
+                .map(|b| lent.get(*b as usize).copied().unwrap_or(0.0))
+                .sum::<f64>()
+                .max(0.0),
         };
         if result.is_ok() {
             let elapsed = time - pair.bearing.since;
             for site in &places {
+                let at = members.map(|k| phase.members[k as usize].state.velocity_at(site.0.point));
+                pressing.drift = pair.drift(time, &site.1, at[0] - at[1]);
                 match Touch::new(&phase.members, site, link, members, &pressing, params, &sides) {
                     Ok(mut touch) => {
                         let force = pair.bearing.forces.iter().find(|(name, _)| *name == touch.name);
@@ -389,7 +443,6 @@ impl EventDriven {
         &mut self,
         phase: &mut Phase,
         world: &mut World,
-        slot: u32,
         time: f64,
         before: &Outcome,
     ) -> Result<(), StepError> {
@@ -410,23 +463,21 @@ impl EventDriven {
             world.book_collision(collision, kinds, before, at_point(&states));
             stepper.note_collision(world, slot, time, collision);
         };
-        if let Some(pair) = self.pairs.get(slot) {
+        for (slot, collision) in &before.collisions {
+            let Some(pair) = self.pairs.get(*slot) else { continue };
             let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
-            before.collisions.iter().for_each(|c| book(self, slot, members, c));
+            book(self, *slot, members, collision);
         }
         for touch in phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO) {
             let link = phase.links[touch.link as usize];
             let Some(pair) = self.pairs.get(link.slot) else { continue };
-            let collision = Collision {
-                a: pair.names[0],
-                b: pair.names[1],
+            let push = Push {
                 point: touch.frame.point,
                 normal: touch.frame.axes.z_axis,
-                impulse: touch.frame.to_world(touch.impulse),
-                approach: touch.approach,
                 separation: touch.separation,
-                kind: CollisionKind::Boosted,
+                impulse: touch.frame.to_world(touch.impulse),
             };
+            let collision = push.collision(pair.names, touch.approach, CollisionKind::Boosted);
             book(self, link.slot, touch.members, &collision);
         }
         for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
@@ -443,7 +494,7 @@ impl EventDriven {
         }
         self.remember_forces(phase, time);
         // All these have an exact distance.
-        for link in &phase.links {
+        for (k, link) in phase.links.iter().enumerate() {
             let Some(pair) = self.pairs.get_mut(link.slot) else { continue };
             pair.in_phase = false;
             let Some(sides) = Sides::of(world, pair) else { continue };
@@ -451,6 +502,12 @@ impl EventDriven {
             let [Some(a), Some(b)] = now else { continue };
             let Site { point, normal, .. } = link.closest;
             pair.parted = Some((time, (a.velocity_at(point) - b.velocity_at(point)).dot(normal)));
+            pair.slips.clear();
+            let touches = phase.touches.iter().filter(|t| t.link == k as u32);
+            pair.slips.extend(touches.take(MAX_FORCES).map(|t| {
+                let point = t.frame.point;
+                (t.name, a.velocity_at(point) - b.velocity_at(point))
+            }));
             let date = pair.next_look(&sides, &self.params, time, &link.closest, &[a, b]);
             self.queue.reschedule_ranked(pair.event, date)?;
         }

@@ -1,4 +1,4 @@
-//! Impulses of one pair: micro or ordinary, at the closest points; where several contacts are at their root, one impact at all.
+//! Impulses of one pair at its closest points: micro or ordinary.
 //!
 //! Slow contacts under improved handling are the business of `phase`.
 //!
@@ -33,7 +33,7 @@
 //!
 //! # Numerics
 //!
-//! An ordinary impact is answered at its root; contacts of the pair that are as close join it (`strike`).
+//! An ordinary impact is answered at its root; where it is not alone there, `strike` has it.
 //!
 //! # Failure
 //!
@@ -46,16 +46,14 @@
 use super::{
     look::{Look, Sides},
     params::{DEEP, EventDrivenParams},
-    strike::strike,
 };
+use crate::push::Push;
 use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame, MicroParams, pair_matrix};
 use sim_math::glam::DVec3;
-use sim_traits::{Impact, ImpactLaw, Manifold, NarrowPhase, PairCache};
+use sim_traits::{ColliderId, Impact, ImpactLaw, Manifold, NarrowPhase, PairCache};
 use sim_world::{Collider, Collision, StepError, World};
 use smallvec::SmallVec;
 
-/// Contacts count as hit at one time if they are within this many root tolerances of the closest.
-const ROOTS: f64 = 8.0;
 /// Most sweeps over the contacts of one pair at one time.
 pub(super) const MAX_SWEEPS: u32 = 8;
 
@@ -76,11 +74,49 @@ pub(super) struct Means<'a> {
     pub(super) manifolds: &'a mut Vec<Manifold>,
 }
 
-/// Impulses given, and the states after them.
-#[derive(Debug)]
+/// A body before and after impulses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Changed {
+    pub(super) slot: u32,
+    pub(super) before: RigidState,
+    pub(super) after: RigidState,
+}
+
+/// Impulses given, and the bodies that may have got some; kept for its memory.
+#[derive(Debug, Default)]
 pub(super) struct Outcome {
-    pub(super) states: [RigidState; 2],
-    pub(super) collisions: SmallVec<[Collision; 8]>,
+    pub(super) bodies: Vec<Changed>,
+    /// By slots of pairs.
+    pub(super) collisions: Vec<(u32, Collision)>,
+}
+
+impl Outcome {
+    pub(super) fn clear(&mut self) {
+        self.bodies.clear();
+        self.collisions.clear();
+    }
+
+    /// Begins anew with a pair that got nothing yet.
+    pub(super) fn of_pair(&mut self, bodies: [u32; 2], look: &Look) {
+        self.clear();
+        let pair = bodies.into_iter().zip(look.states);
+        self.bodies.extend(pair.map(|(slot, state)| Changed { slot, before: state, after: state }));
+    }
+
+    /// Gives an impulse to the two of a pair.
+    pub(super) fn push(
+        &mut self,
+        slot: u32,
+        push: &Push,
+        names: [ColliderId; 2],
+        approach: f64,
+        kind: CollisionKind,
+    ) {
+        for (body, impulse) in self.bodies.iter_mut().zip([push.impulse, -push.impulse]) {
+            body.after.apply_impulse(push.point, impulse);
+        }
+        self.collisions.push((slot, push.collision(names, approach, kind)));
+    }
 }
 
 impl Look {
@@ -90,71 +126,35 @@ impl Look {
     }
 }
 
-/// Answers the collision of a pair as seen in `look`. `located` says that it is an impact at its root.
+/// Answers the collision of a pair at its closest points as seen in `look`. `at_root` says that it is an impact at its root.
 pub(super) fn respond(
     world: &World,
     sides: &Sides<'_>,
-    means: &mut Means<'_>,
-    cache: &mut PairCache,
+    means: &Means<'_>,
+    slot: u32,
     look: &Look,
-    located: bool,
-) -> Result<Outcome, StepError> {
+    at_root: bool,
+    outcome: &mut Outcome,
+) -> Result<(), StepError> {
     let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
-    if located {
-        let sites = at_root(sides, means, cache, look)?;
-        if sites.len() > 1 {
-            return strike(sides, &look.states, &sites, surface.friction, surface.restitution);
-        }
-    }
-    let mut outcome = Outcome { states: look.states, collisions: SmallVec::new() };
     let site = look.closest();
-    let [a, b] = &mut outcome.states;
+    let [a, b] = &look.states;
     let contact = ContactFrame::new(site.point, site.normal)
         .map_err(|source| StepError::Contact { pair: sides.name, source })?;
     let velocity = contact.to_contact(a.velocity_at(site.point) - b.velocity_at(site.point));
     if velocity.z >= 0.0 {
-        return Ok(outcome);
+        return Ok(());
     }
     let (friction, restitution) = (surface.friction, surface.restitution);
     let impact = Impact { k: pair_matrix(a, b, &contact), velocity, friction, restitution };
-    let answer = answer(means, &impact, site.separation, sides.pressure(), located)
+    let answer = answer(means, &impact, site.separation, sides.pressure(), at_root)
         .map_err(|source| StepError::Impact { pair: sides.name, source })?;
     if let Some((impulse, kind)) = answer {
-        let impulse = contact.to_world(impulse);
-        a.apply_impulse(site.point, impulse);
-        b.apply_impulse(site.point, -impulse);
-        outcome.collisions.push(Collision {
-            a: sides.name.colliders[0],
-            b: sides.name.colliders[1],
-            point: site.point,
-            normal: site.normal,
-            impulse,
-            approach: -velocity.z,
-            separation: site.separation,
-            kind,
-        });
+        let Site { point, normal, separation } = site;
+        let push = Push { point, normal, separation, impulse: contact.to_world(impulse) };
+        outcome.push(slot, &push, sides.name.colliders, -velocity.z, kind);
     }
-    Ok(outcome)
-}
-
-/// Contacts of the manifold that are as close as the closest points, which are at their root: these hit at one time.
-fn at_root(
-    sides: &Sides<'_>,
-    means: &mut Means<'_>,
-    cache: &mut PairCache,
-    look: &Look,
-) -> Result<SmallVec<[Site; 8]>, StepError> {
-    let near = look.distance.max(0.0) + ROOTS * means.params.root_tolerance;
-    manifold(sides, means, cache, look, near)?;
-    let mut sites: SmallVec<[Site; 8]> = SmallVec::new();
-    for manifold in means.manifolds.iter() {
-        let normal = look.world_from_a.transform_vector(manifold.normal);
-        sites.extend(manifold.points().iter().filter(|c| c.separation <= near).map(|contact| {
-            let point = look.world_from_a.transform_point(0.5 * (contact.point_a + contact.point_b));
-            Site { point, normal, separation: contact.separation }
-        }));
-    }
-    Ok(sites)
+    Ok(())
 }
 
 /// Manifolds of a pair up to a margin (m).

@@ -43,7 +43,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "event-driven";
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
 
     #[derive(Serialize, Deserialize)]
     enum ProxyData {
@@ -72,6 +72,7 @@ mod tables {
         contact: Option<(u64, Contact)>,
         bearing: (f64, Vec<(ContactName, DVec3)>),
         parted: Option<(f64, f64)>,
+        slips: Vec<(ContactName, DVec3)>,
     }
 
     #[derive(Serialize, Deserialize)]
@@ -86,6 +87,7 @@ mod tables {
         timers: Vec<(TimerId, f64)>,
         anchors: Vec<Option<(BodyId, Pose, f64)>>,
         advances: u64,
+        lent: Vec<f64>,
         /// Slots, names, and whether the first is a sensor.
         pending: Vec<([u32; 2], [ColliderId; 2], bool)>,
     }
@@ -127,6 +129,7 @@ mod tables {
                     contact: p.contact,
                     bearing: (p.bearing.since, p.bearing.forces.to_vec()),
                     parted: p.parted,
+                    slips: p.slips.to_vec(),
                 });
             }
             let mut timers = Vec::new();
@@ -154,6 +157,7 @@ mod tables {
                 timers,
                 anchors: anchors.collect(),
                 advances: self.advances,
+                lent: self.lent.clone(),
                 pending: pending.collect(),
             };
             seal(KIND, VERSION, &tables)
@@ -193,6 +197,7 @@ mod tables {
             }
             self.boxes.until = tables.until;
             self.advances = tables.advances;
+            self.lent = tables.lent;
             self.queue.schedule_ranked(tables.until, 0, Item::Window).map_err(queue)?;
             for (slot, data) in tables.proxies.into_iter().enumerate() {
                 let (kind, aabb, proxy) = match data {
@@ -276,6 +281,7 @@ mod tables {
                 pair.contact = data.contact;
                 pair.bearing = Bearing { since: data.bearing.0, forces: data.bearing.1.into() };
                 pair.parted = data.parted;
+                pair.slips = data.slips.into();
             }
             Ok(())
         }

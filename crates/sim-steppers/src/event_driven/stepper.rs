@@ -54,19 +54,19 @@ use super::{
     pairs::PairTable,
     params::EventDrivenParams,
     phase::{Phase, relaunch},
-    respond::{Means, Outcome, respond},
+    respond::{Changed, Means, Outcome, respond},
     sleep::Sleep,
+    strike::{Strike, Struck},
     touch::{cramped, leave},
 };
 use crate::errors::{self, of_world};
-use rigid_impulse::{CollisionKind, EventId, EventQueue};
+use rigid_impulse::{Body as RigidState, CollisionKind, EventId, EventQueue};
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, Executor, ImpactLaw, Manifold, NarrowPhase, Pair};
 use sim_world::{
     Collision, Contact, ControllerId, Event, EventKind, Listing, SnapshotError, StepError, StepReport,
     Stepper, TimerId, World, WorldError,
 };
-use smallvec::SmallVec;
 
 /// The exchangeable parts of the stepper.
 #[derive(Debug)]
@@ -123,6 +123,12 @@ pub struct EventDriven {
     /// Ends of contacts, by pair, not listed yet.
     pub(super) pending: Vec<(Pair, EventKind)>,
     pub(super) phase: Phase,
+    pub(super) strike: Strike,
+    /// Energy that collision phases lent to bodies, by slot, J.
+    pub(super) lent: Vec<f64>,
+    /// Scratch: impulses of the present collision.
+    outcome: Outcome,
+    states: Vec<RigidState>,
     /// The event of the first box that is left before the window ends.
     pub(super) leave: Option<EventId>,
     /// Scratch: pairs to drop.
@@ -158,6 +164,10 @@ impl EventDriven {
             advances: 0,
             pending: Vec::new(),
             phase: Phase::default(),
+            strike: Strike::default(),
+            lent: Vec::new(),
+            outcome: Outcome::default(),
+            states: Vec::new(),
             leave: None,
             gone: Vec::new(),
         }
@@ -271,15 +281,19 @@ impl EventDriven {
                 return self.check(world, slot, time);
             }
         }
-        let Self { parts, params, pairs, report, queue, manifolds, .. } = self;
+        let Self { parts, params, pairs, report, queue, manifolds, outcome, .. } = self;
         let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
         let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
         let narrow = parts.narrow_phase.as_ref();
         if let Some(speed) = halting(&sides, &seen, params, pair.events) {
             let mut means = Means { narrow, law: parts.impact_law.as_ref(), params, manifolds };
-            let outcome = lift_off(&sides, &mut means, &mut pair.cache, &seen, speed)?;
+            outcome.of_pair(pair.bodies, &seen);
+            lift_off(&sides, &mut means, &mut pair.cache, slot, &seen, speed, outcome)?;
             // Whoever is wedged between others is let go by all of them at once, whatever the handling.
-            return self.collision_phase(world, slot, time, &seen, &outcome);
+            let outcome = std::mem::take(outcome);
+            let result = self.collision_phase(world, slot, time, &seen, &outcome);
+            self.outcome = outcome;
+            return result;
         }
         let cramped = cramped(&sides, &seen, params);
         if !(closing > 0.0 && distance <= params.envelope() || cramped) {
@@ -314,12 +328,52 @@ impl EventDriven {
                 queue.reschedule_ranked(pair.event, date.min(time + time_to_hop))?;
                 return Ok(());
             }
-            let none = Outcome { states: seen.states, collisions: SmallVec::new() };
-            return self.collided(world, slot, time, &seen, &none);
+            outcome.of_pair(pair.bodies, &seen);
+            let outcome = std::mem::take(outcome);
+            let result = self.collided(world, slot, time, &seen, &outcome);
+            self.outcome = outcome;
+            return result;
         }
-        let mut means = Means { narrow, law: parts.impact_law.as_ref(), params, manifolds };
-        let outcome = respond(world, &sides, &mut means, &mut pair.cache, &seen, closing >= slow)?;
-        self.collided(world, slot, time, &seen, &outcome)
+        let fast = closing >= slow;
+        let mut outcome = std::mem::take(outcome);
+        let result = self.answer(world, slot, time, &seen, fast, &mut outcome);
+        self.outcome = outcome;
+        result
+    }
+
+    /// Answers a collision of a pair, `fast` if it is an impact at its root.
+    fn answer(
+        &mut self,
+        world: &mut World,
+        slot: u32,
+        time: f64,
+        seen: &Look,
+        fast: bool,
+        outcome: &mut Outcome,
+    ) -> Result<(), StepError> {
+        if fast {
+            // Who joins an impact inside the envelope has no root.
+            self.report.worst_root = self.report.worst_root.max(seen.distance.abs());
+        }
+        let struck = if fast { self.strike(world, slot, time, seen, outcome)? } else { Struck::Alone };
+        match struck {
+            Struck::Together => {}
+            Struck::Asleep(sleeper) => {
+                // Once it is awake the pair is looked at again.
+                self.wake_island(world, sleeper, time)?;
+                return self.check(world, slot, time);
+            }
+            Struck::Alone => {
+                let Self { parts, params, pairs, manifolds, .. } = self;
+                let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
+                let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
+                let narrow = parts.narrow_phase.as_ref();
+                let means = Means { narrow, law: parts.impact_law.as_ref(), params, manifolds };
+                outcome.of_pair(pair.bodies, seen);
+                respond(world, &sides, &means, slot, seen, fast, outcome)?;
+            }
+        }
+        self.collided(world, slot, time, seen, outcome)
     }
 
     /// A pair got impulses: new pieces for its bodies, new bounds for them and their neighbours.
@@ -334,25 +388,38 @@ impl EventDriven {
         if self.params.together() {
             return self.collision_phase(world, slot, time, seen, outcome);
         }
-        let Some(pair) = self.pairs.get_mut(slot) else { return Ok(()) };
-        let bodies = pair.bodies;
-        world.book_collisions(&seen.states, &outcome.collisions);
-        for collision in &outcome.collisions {
-            self.note_collision(world, slot, time, collision);
+        // Impulse after impulse, so that the books follow each.
+        let mut states = std::mem::take(&mut self.states);
+        states.clear();
+        states.extend(outcome.bodies.iter().map(|body| body.before));
+        for (slot, collision) in &outcome.collisions {
+            let Some(pair) = self.pairs.get(*slot) else { continue };
+            let at = pair.bodies.map(|b| outcome.bodies.iter().position(|c| c.slot == b));
+            let [Some(a), Some(b)] = at else { continue };
+            world.book_collisions(&[states[a], states[b]], std::slice::from_ref(collision));
+            for (k, impulse) in [(a, collision.impulse), (b, -collision.impulse)] {
+                states[k].apply_impulse(collision.point, impulse);
+            }
+            self.note_collision(world, *slot, time, collision);
         }
-        for (body, state) in bodies.into_iter().zip(&outcome.states) {
-            relaunch(world, body, time, state)?;
+        self.states = states;
+        let moved = |body: &&Changed| body.after.velocity != body.before.velocity;
+        for body in outcome.bodies.iter().filter(moved) {
+            relaunch(world, body.slot, time, &body.after)?;
         }
         // The new pieces are in the world now: the pair itself has an exact distance, the others carry theirs over.
-        for body in bodies {
-            if world.body_in_slot(body).is_some_and(|(_, b)| b.is_free()) {
-                self.motion_changed(world, body, Some(slot), time)?;
-                self.neighbours_changed(world, body, time)?;
+        for body in outcome.bodies.iter().filter(moved) {
+            if world.body_in_slot(body.slot).is_some_and(|(_, b)| b.is_free()) {
+                self.motion_changed(world, body.slot, Some(slot), time)?;
+                self.neighbours_changed(world, body.slot, time)?;
             }
         }
         if let (Some(pair), params) = (self.pairs.get_mut(slot), &self.params) {
             if let Some(sides) = Sides::of(world, pair) {
-                let date = pair.next_look(&sides, params, time, &seen.closest(), &outcome.states);
+                let after = pair.bodies.map(|b| outcome.bodies.iter().find(|c| c.slot == b));
+                let [Some(a), Some(b)] = after else { return Ok(()) };
+                let states = [a.after, b.after];
+                let date = pair.next_look(&sides, params, time, &seen.closest(), &states);
                 self.queue.reschedule_ranked(pair.event, date)?;
             }
         }
@@ -375,7 +442,6 @@ impl EventDriven {
         let ordinary = c.kind == CollisionKind::Ordinary;
         if ordinary {
             self.report.collisions += 1;
-            self.report.worst_root = self.report.worst_root.max(c.separation.abs());
         } else {
             self.report.micro_collisions += 1;
         }

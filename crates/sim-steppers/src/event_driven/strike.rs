@@ -1,235 +1,342 @@
-//! Several contacts of a pair that hit at one time, answered as one impact.
+//! All contacts that hit at one time, of whatever pairs, answered as one impact.
 //!
 //! # Reference
 //!
-//! Smith, Kaufman, Vouga, Tamstorf, Grinspun (2012), "Reflections on simultaneous impact": generalized reflections. Friction in the
-//! first part of an impact, and the limit on energy that it needs, are ours.
+//! [`constraint_dynamics::restitution`], the law of all steppers. Which contacts take part is ours.
 //!
 //! # Symbols
 //!
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | V | contacts that approach | - |
-//! | p₀ | impulses that end all approach in V without restitution, inside the cones of friction | N·s |
-//! | v⁻, v₀ | velocities before, and after p₀ | m/s |
-//! | e | restitution | - |
+//! | ε | collision envelope | m |
+//! | d | distance of a pair, or of one of its contacts | m |
 //!
 //! # Formula
 //!
 //! ```text
-//! while a contact approaches:
-//!   V ← all that do;  p₀ of V by sweeps;  p = p₀ + s e p₀ₙ n,   s = 1, or less: the work of p is at most zero
+//! begin:  the contacts of the pair at its root
+//! grow:   pairs of bodies that got an impulse join, if they are at their root too (d ≤ `ROOTS` root tolerances),
+//!         or if they were in contact before and are inside the envelope (d ≤ ε), or if one of them is in contact with a third
+//!         body, both are convex and d ≤ `LOW` ε: hops leave it no nearer to where it rests
+//! round:  a round of the law; until there is nothing to answer and nobody joined
 //! ```
 //!
-//! Without friction p gives v₀ + e (v₀ − v⁻), and s = 1. The impulses of p₀ may have many solutions, its velocity has one: a box that
-//! lands flat bounces flat, whatever the order of its corners.
+//! A contact that is alone is left to the impact law of the stepper, which follows the slip through the impact.
+//! Approaches below the micro-collision threshold need no answer of their own: the collision phase, or the next look, has one.
 //!
 //! # Cost
 //!
-//! One collision matrix for each contact, some 20 to 200 sweeps; no allocation up to eight contacts.
+//! One distance and one manifold for each pair that can take part. No allocation once the lists have grown.
 //!
 //! # Numerics
 //!
-//! Sweeps go on until none changes a velocity by more than [`SETTLED`] of the approach. What is left after [`MAX_ROUNDS`] is
-//! answered by the next look, as an impact of its own.
+//! What joins inside the envelope is answered before its root, by less than ε; that changes no energy.
 //!
 //! # Failure
 //!
-//! A contact frame that cannot be had, naming the pair.
+//! What distances, frames and the law report, naming pair or body. Rounds without end are counted in the report as unsolved.
+//! A sleeper that is reached wakes, and the pair is looked at again.
 //!
 //! # Tested by
 //!
-//! `tests/flat.rs`
+//! `tests/flat.rs`, `tests/together.rs`
 
 use super::{
-    look::Sides,
-    respond::{Outcome, Site},
+    locate::resolution,
+    look::{Look, Sides, look_from},
+    respond::{Changed, Outcome, Site},
+    stepper::EventDriven,
+    touch::{ContactName, LOW, sites},
 };
-use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame, pair_matrix};
-use sim_math::glam::{DMat3, DVec3};
-use sim_world::{Collision, StepError};
-use smallvec::SmallVec;
+use crate::push::Push;
+use constraint_dynamics::{
+    PoolBody, PoolContact,
+    restitution::{Bounce, Impact},
+};
+use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame};
+use sim_math::glam::DVec3;
+use sim_world::{Rest, StepError, World};
 
-/// Most sweeps for the impulses without restitution.
-const MAX_SWEEPS: u32 = 2000;
-/// Most reflections of one impact.
-const MAX_ROUNDS: u32 = 100;
-/// Change of velocity in a sweep that counts as none, as a share of the fastest approach.
-const SETTLED: f64 = 1e-14;
-/// Approach that counts as none, in the same unit.
-const NONE: f64 = 1e-12;
+/// Contacts count as hit at one time if they are within this many root tolerances of the closest.
+const ROOTS: f64 = 8.0;
+/// Not a member.
+const NONE: u32 = u32::MAX;
 
-/// One contact of the impact.
-struct Hit {
-    site: Site,
-    frame: ContactFrame,
-    /// K and its inverse.
-    mobility: DMat3,
-    inverse: DMat3,
-    /// Inverse of the larger tangential mobility, kg.
-    slip: f64,
-    /// Approach before the impact, m/s.
-    approach: f64,
-    /// Of the present reflection, contact axes, N·s.
-    p: DVec3,
-    /// Of all, world, N·s.
-    sum: DVec3,
-    active: bool,
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Struck {
+    /// One contact alone: nothing was done.
+    Alone,
+    /// The outcome has it.
+    Together,
+    /// Nothing was done: this sleeper has to wake first.
+    Asleep(u32),
 }
 
-impl Hit {
-    fn new(sides: &Sides<'_>, states: &[RigidState; 2], site: Site) -> Result<Self, StepError> {
-        let frame = ContactFrame::new(site.point, site.normal)
-            .map_err(|source| StepError::Contact { pair: sides.name, source })?;
-        let mobility = pair_matrix(&states[0], &states[1], &frame);
-        let (x, y) = (mobility.x_axis, mobility.y_axis);
-        let (mean, half) = (0.5 * (x.x + y.y), 0.5 * (x.x - y.y));
-        let slip = 1.0 / (mean + (half * half + x.y * x.y).sqrt());
-        let mut hit = Self {
-            site,
-            frame,
-            mobility,
-            inverse: mobility.inverse(),
-            slip,
-            approach: 0.0,
-            p: DVec3::ZERO,
-            sum: DVec3::ZERO,
-            active: false,
-        };
-        hit.approach = -hit.velocity(states).z;
-        Ok(hit)
-    }
+/// A body that the impact has reached.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    slot: u32,
+    state: RigidState,
+    /// Its pairs are in the impact, or need not be.
+    spread: bool,
+}
 
-    /// Velocity of A relative to B, contact axes.
-    fn velocity(&self, states: &[RigidState; 2]) -> DVec3 {
-        let [a, b] = states;
-        self.frame.to_contact(a.velocity_at(self.site.point) - b.velocity_at(self.site.point))
-    }
+/// Lists of an impact; kept for their memory.
+#[derive(Debug, Default)]
+pub(super) struct Strike {
+    law: Impact,
+    members: Vec<Member>,
+    /// Member of a body slot.
+    index: Vec<u32>,
+    pool: Vec<PoolBody>,
+    links: Vec<u32>,
+    /// Pair and place of each contact.
+    places: Vec<(u32, Site)>,
+    contacts: Vec<PoolContact>,
+    bounces: Vec<Bounce>,
+    found: Vec<u32>,
+    sites: Vec<(Site, ContactName)>,
+}
 
-    /// Gives an impulse, contact axes.
-    fn push(&mut self, states: &mut [RigidState; 2], impulse: DVec3) {
-        let impulse = self.frame.to_world(impulse);
-        self.sum += impulse;
-        states[0].apply_impulse(self.site.point, impulse);
-        states[1].apply_impulse(self.site.point, -impulse);
-    }
-
-    /// Impulse without restitution after a visit at relative velocity `u`, both in contact axes.
-    fn solve(&self, u: DVec3, friction: f64) -> DVec3 {
-        let stick = self.p - self.inverse * u;
-        if friction > 0.0 && stick.z >= 0.0 && stick.truncate().length() <= friction * stick.z {
-            return stick;
+impl Strike {
+    fn clear(&mut self) {
+        for member in self.members.drain(..) {
+            self.index[member.slot as usize] = NONE;
         }
-        let normal = (self.p.z - u.z / self.mobility.z_axis.z).max(0.0);
-        let mut tangent = self.p.truncate() - u.truncate() * self.slip;
-        let (size, most) = (tangent.length(), friction * normal);
-        if size > most {
-            tangent *= most / size;
+        self.pool.clear();
+        self.links.clear();
+        self.places.clear();
+        self.contacts.clear();
+        self.bounces.clear();
+    }
+
+    /// The member of a body slot, which becomes one with the state given if it is none.
+    fn join(
+        &mut self,
+        slot: u32,
+        state: impl FnOnce() -> Result<RigidState, StepError>,
+    ) -> Result<u32, StepError> {
+        if self.index.len() <= slot as usize {
+            self.index.resize(slot as usize + 1, NONE);
         }
-        tangent.extend(normal)
+        if self.index[slot as usize] != NONE {
+            return Ok(self.index[slot as usize]);
+        }
+        let (state, k) = (state()?, self.members.len() as u32);
+        self.index[slot as usize] = k;
+        let spread = state.inverse_mass() == 0.0;
+        self.members.push(Member { slot, state, spread });
+        self.pool.push(PoolBody {
+            center: state.pose().translation,
+            inverse_mass: state.inverse_mass(),
+            inverse_inertia: state.inverse_inertia(),
+            velocity: state.velocity,
+        });
+        Ok(k)
     }
 }
 
-/// Ends the approach of the active contacts without restitution.
-fn compress(hits: &mut [Hit], states: &mut [RigidState; 2], friction: f64, scale: f64) {
-    for sweep in 0..MAX_SWEEPS {
-        let mut worst = 0.0_f64;
-        let count = hits.len();
-        for k in 0..count {
-            let hit = &mut hits[if sweep % 2 == 0 { k } else { count - 1 - k }];
-            if !hit.active {
+impl EventDriven {
+    /// Answers an impact of a pair at its root, as seen at `time` (s), together with all contacts that are hit with it.
+    pub(super) fn strike(
+        &mut self,
+        world: &World,
+        slot: u32,
+        time: f64,
+        seen: &Look,
+        outcome: &mut Outcome,
+    ) -> Result<Struck, StepError> {
+        let mut strike = std::mem::take(&mut self.strike);
+        let result = self.strike_with(&mut strike, world, slot, time, seen, outcome);
+        strike.clear();
+        self.strike = strike;
+        result
+    }
+
+    fn strike_with(
+        &mut self,
+        strike: &mut Strike,
+        world: &World,
+        slot: u32,
+        time: f64,
+        seen: &Look,
+        outcome: &mut Outcome,
+    ) -> Result<Struck, StepError> {
+        self.reach(strike, world, slot, time, Some(seen))?;
+        if let Some(sleeper) = self.grow(strike, world, time)? {
+            return Ok(Struck::Asleep(sleeper));
+        }
+        if strike.contacts.len() < 2 {
+            return Ok(Struck::Alone);
+        }
+        strike.law.begin();
+        loop {
+            let Strike { law, pool, contacts, bounces, members, .. } = strike;
+            let more = law.round(pool, contacts, bounces).map_err(|source| {
+                let free = || members.iter().filter(|m| m.state.inverse_mass() > 0.0);
+                let named = free().next().and_then(|m| world.body_in_slot(m.slot));
+                match named {
+                    Some((body, _)) => {
+                        StepError::ContactLaw { body, others: free().count() - 1, time, source }
+                    }
+                    None => StepError::Duration { value: time },
+                }
+            })?;
+            let known = strike.contacts.len();
+            if let Some(sleeper) = self.grow(strike, world, time)? {
+                return Ok(Struck::Asleep(sleeper));
+            }
+            if !more && strike.contacts.len() == known {
+                break;
+            }
+        }
+        let report = strike.law.report();
+        if report.rounds == 0 {
+            // Nothing but the closest points approaches.
+            return Ok(Struck::Alone);
+        }
+        self.report.solver.unsolved += u64::from(report.cut_off);
+        outcome.clear();
+        outcome.bodies.extend(strike.members.iter().zip(&strike.pool).map(|(member, body)| {
+            let mut after = member.state;
+            after.velocity = body.velocity;
+            Changed { slot: member.slot, before: member.state, after }
+        }));
+        for (k, p) in strike.law.impulses().iter().enumerate().filter(|(_, p)| **p != DVec3::ZERO) {
+            let (link, Site { point, normal, separation }) = strike.places[k];
+            let Some(pair) = self.pairs.get(link) else { continue };
+            let push = Push { point, normal, separation, impulse: strike.contacts[k].frame * *p };
+            let collision = push.collision(pair.names, strike.law.approaches()[k], CollisionKind::Ordinary);
+            outcome.collisions.push((link, collision));
+        }
+        Ok(Struck::Together)
+    }
+
+    /// Brings in the pairs of all bodies that are struck, in the order of their names; the slot of a sleeper if one is reached.
+    fn grow(&mut self, strike: &mut Strike, world: &World, time: f64) -> Result<Option<u32>, StepError> {
+        let mut found = std::mem::take(&mut strike.found);
+        found.clear();
+        let first = strike.links.len() == 1;
+        for (member, body) in strike.members.iter_mut().zip(&strike.pool) {
+            if !member.spread && (first || body.velocity != member.state.velocity) {
+                member.spread = true;
+                found.extend_from_slice(self.pairs.of_body(member.slot));
+            }
+        }
+        let key = |slot: &u32| self.pairs.get(*slot).map(|p| p.key);
+        found.sort_unstable_by_key(key);
+        found.dedup();
+        let mut result = Ok(None);
+        for &slot in &found {
+            if strike.links.contains(&slot) {
                 continue;
             }
-            let change = hit.solve(hit.velocity(states), friction) - hit.p;
-            if change != DVec3::ZERO {
-                hit.p += change;
-                hit.push(states, change);
-                worst = worst.max((hit.mobility * change).length());
+            result = self.reach(strike, world, slot, time, None);
+            if !matches!(result, Ok(None)) {
+                break;
             }
         }
-        if worst <= SETTLED * scale {
-            break;
-        }
+        strike.found = found;
+        result
     }
-}
 
-/// Answers all contacts in `sites` as one impact. `friction` and `restitution` are those of the pair.
-pub(super) fn strike(
-    sides: &Sides<'_>,
-    before: &[RigidState; 2],
-    sites: &[Site],
-    friction: f64,
-    restitution: f64,
-) -> Result<Outcome, StepError> {
-    let mut states = *before;
-    let mut hits: SmallVec<[Hit; 8]> = SmallVec::new();
-    for site in sites {
-        hits.push(Hit::new(sides, before, *site)?);
+    /// True if a body of a pair is in contact with a third one.
+    fn rests(&self, world: &World, slot: u32) -> bool {
+        let Some(pair) = self.pairs.get(slot) else { return false };
+        let touches =
+            |k: &u32| *k != slot && self.pairs.get(*k).is_some_and(|p| p.touching && p.sensor.is_none());
+        let free = |body: &&u32| world.body_in_slot(**body).is_some_and(|(_, b)| b.is_free());
+        pair.bodies.iter().filter(free).any(|body| self.pairs.of_body(*body).iter().any(touches))
     }
-    let scale = hits.iter().map(|h| h.approach).fold(0.0, f64::max);
-    for _ in 0..MAX_ROUNDS {
-        let start = states;
-        let mut any = false;
-        for hit in &mut hits {
-            hit.p = DVec3::ZERO;
-            hit.active = -hit.velocity(&states).z > NONE * scale;
-            any |= hit.active;
+
+    /// Adds the contacts of a pair, if they are hit with the others; the slot of a sleeper if that is one of its bodies.
+    fn reach(
+        &mut self,
+        strike: &mut Strike,
+        world: &World,
+        slot: u32,
+        time: f64,
+        seen: Option<&Look>,
+    ) -> Result<Option<u32>, StepError> {
+        let rests = self.rests(world, slot);
+        let Self { parts, params, pairs, report, manifolds, .. } = self;
+        let Some(pair) = pairs.get_mut(slot) else { return Ok(None) };
+        let touched = pair.touching && seen.is_none();
+        let roots = ROOTS * params.root_tolerance;
+        // Rounding of time matters for fast bodies, whose pairs the bound lets through.
+        if pair.sensor.is_some() || (seen.is_none() && pair.distance_left(time) > params.envelope()) {
+            return Ok(None);
         }
-        if !any {
-            break;
-        }
-        compress(&mut hits, &mut states, friction, scale);
-        if restitution <= 0.0 {
-            continue;
-        }
-        let middle = states;
-        for hit in &mut hits {
-            hit.push(&mut states, DVec3::Z * (restitution * hit.p.z));
-        }
-        // Without friction none can be made.
-        if friction > 0.0 {
-            let kept = kept(&hits, [&start, &middle, &states], restitution);
-            if kept < 1.0 {
-                states = middle;
-                for hit in &mut hits {
-                    let whole = DVec3::Z * (restitution * hit.p.z);
-                    hit.sum -= hit.frame.to_world(whole);
-                    hit.push(&mut states, whole * kept);
+        let Some(sides) = Sides::of(world, pair) else { return Ok(None) };
+        // Facets of other shapes that are near need not be hit.
+        let rests = rests && sides.convex();
+        let most = match (touched, rests) {
+            (true, _) => params.envelope(),
+            (false, true) => LOW * params.envelope(),
+            (false, false) => roots,
+        };
+        let narrow = parts.narrow_phase.as_ref();
+        let state = |strike: &Strike, k: usize| {
+            let member = strike.index.get(pair.bodies[k] as usize).filter(|m| **m != NONE);
+            match member {
+                Some(m) => Ok(strike.members[*m as usize].state),
+                None => {
+                    let body = sides.name.bodies[k];
+                    sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
                 }
             }
+        };
+        let fresh;
+        let look = if let Some(seen) = seen {
+            seen
+        } else {
+            report.distances += 1;
+            let look = look_from([state(strike, 0)?, state(strike, 1)?], &sides, narrow, &mut pair.cache)?;
+            fresh = look.filter(|s| s.distance >= -params.overlap_tolerance).ok_or_else(|| {
+                let depth = look.map_or(f64::NAN, |s| -s.distance);
+                StepError::Overlap { pair: sides.name, depth, time }
+            })?;
+            &fresh
+        };
+        let most = most.max(ROOTS * resolution(params, time, look.closing));
+        if seen.is_none() && look.distance > most {
+            return Ok(None);
         }
+        let sleeps = |slot: &u32| world.body_in_slot(*slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
+        if let Some(sleeper) = pair.bodies.iter().find(|b| sleeps(b)) {
+            return Ok(Some(*sleeper));
+        }
+        let near = if touched || rests { most } else { look.distance.max(0.0) + roots };
+        let mut places = std::mem::take(&mut strike.sites);
+        let result = sites(&sides, narrow, &mut pair.cache, manifolds, look, near, &mut places);
+        // The contact at its root is one of them, whatever the manifold has.
+        if seen.is_some() && !places.iter().any(|(site, _)| site.separation <= look.distance + roots) {
+            places.push((look.closest(), ContactName::default()));
+        }
+        strike.sites = places;
+        result?;
+        let bodies = pair.bodies;
+        let members =
+            [strike.join(bodies[0], || Ok(look.states[0]))?, strike.join(bodies[1], || Ok(look.states[1]))?];
+        let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
+        // The pair that began it is answered at any speed.
+        let rest = if seen.is_some() { 0.0 } else { params.slow(&sides) };
+        strike.links.push(slot);
+        for k in 0..strike.sites.len() {
+            let site = strike.sites[k].0;
+            let frame = ContactFrame::new(site.point, site.normal)
+                .map_err(|source| StepError::Contact { pair: sides.name, source })?;
+            strike.places.push((slot, site));
+            strike.contacts.push(PoolContact {
+                bodies: members,
+                point: site.point,
+                frame: frame.axes,
+                friction: surface.friction,
+                bias: DVec3::ZERO,
+            });
+            strike.bounces.push(Bounce { restitution: surface.restitution, rest });
+        }
+        Ok(None)
     }
-    let mut outcome = Outcome { states, collisions: SmallVec::new() };
-    let [a, b] = sides.name.colliders;
-    outcome.collisions.extend(hits.iter().filter(|h| h.sum != DVec3::ZERO).map(|hit| Collision {
-        a,
-        b,
-        point: hit.site.point,
-        normal: hit.site.normal,
-        impulse: hit.sum,
-        approach: hit.approach,
-        separation: hit.site.separation,
-        kind: CollisionKind::Ordinary,
-    }));
-    Ok(outcome)
-}
-
-/// Largest share of the restitution with which an impact makes no energy. States before it, after p₀ and after p.
-fn kept(hits: &[Hit], [start, middle, end]: [&[RigidState; 2]; 3], restitution: f64) -> f64 {
-    // Work w0 + w1 s + w2 s².
-    let (mut w0, mut w1, mut w2) = (0.0, 0.0, 0.0);
-    for hit in hits {
-        let [u, v, w] = [start, middle, end].map(|states| hit.velocity(states));
-        let more = restitution * hit.p.z;
-        w0 += 0.5 * hit.p.dot(u + v);
-        w1 += more * v.z;
-        w2 += 0.5 * more * (w.z - v.z);
-    }
-    let w0 = f64::min(w0, 0.0);
-    if w0 + w1 + w2 <= 0.0 {
-        return 1.0;
-    }
-    let root = (w1 * w1 - 4.0 * w2 * w0).max(0.0).sqrt();
-    let share = if w1 >= 0.0 { -2.0 * w0 / (w1 + root) } else { (root - w1) / (2.0 * w2) };
-    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }

@@ -35,6 +35,7 @@ impl EventDriven {
         self.extra.clear();
         self.leave = None;
         self.sleep.anchors.clear();
+        self.lent.clear();
         self.boxes.until = time + self.params.window;
         self.queue.schedule_ranked(self.boxes.until, 0, Item::Window)?;
         for slot in 0..world.body_slots() as u32 {
@@ -83,6 +84,9 @@ impl EventDriven {
                     // A new collider may take the slot of one that is gone: its pairs are others, though they have the same names there.
                     if std::mem::take(&mut removed) {
                         self.take_pair_changes(world, time)?;
+                    }
+                    if let Some(lent) = self.lent.get_mut(body.index() as usize) {
+                        *lent = 0.0;
                     }
                     self.boxes.place(world, &mut self.parts, &self.params, body.index(), time)?;
                     self.await_leave()?;

@@ -11,7 +11,7 @@
 //! | ε | collision envelope | m |
 //! | d | separation at the contact | m |
 //! | c | speed of approach before the phase | m/s |
-//! | a | acceleration of A relative to B; `a_n` its part that presses them together | m/s² |
+//! | a | acceleration of A relative to B; `a_n` its part that presses them together; `a_t` as measured since the last hop, if any | m/s² |
 //! | g | larger of the accelerations of the two | m/s² |
 //! | f | at least `a_n`; the acceleration of the last hop, if that was larger: turning can bring a contact back faster | m/s² |
 //! | e, μ | restitution and friction of the surfaces | - |
@@ -78,6 +78,8 @@ const TIGHT: f64 = 1e-3;
 const DUST: f64 = 1e-3;
 /// Approach that a phase may leave over, and most that a contact gives way by, as shares of the speed of a hop.
 pub(super) const LEFT: f64 = 0.005;
+/// Least speed of parting where a body may not borrow energy for a whole hop, as a share of it.
+const CREEP: f64 = 0.0625;
 /// How much contacts give way, as a share of their mobility: the load then has one way only to spread over many contacts.
 const GIVE: f64 = 2e-3;
 
@@ -197,12 +199,16 @@ pub(super) type ContactName = ([u32; 2], [FeatureId; 2]);
 pub(super) struct Pressing {
     /// Acceleration of A relative to B, m/s².
     pub(super) acceleration: DVec3,
+    /// That of the contact since it last parted, world axes, m/s²: bodies that turn take their contacts along.
+    pub(super) drift: Option<DVec3>,
     /// Largest acceleration of the two, m/s².
     pub(super) pressure: f64,
     /// Acceleration at which the two came back from their last hop, m/s²; zero if that is not known.
     pub(super) fall: f64,
     pub(super) friction: f64,
     pub(super) restitution: f64,
+    /// Energy that phases have lent to the two, J; at least zero.
+    pub(super) lent: f64,
 }
 
 impl Touch {
@@ -263,10 +269,13 @@ impl Touch {
         // A contact that is hardly pressed has no flight to return from.
         let pressed = press > 0.05 * pressing.acceleration.length();
         let fall = if pressed { press.max(steep(pressing.fall, pressing.pressure)) } else { press };
-        touch.speed = hop(fall).max(low).max(pressing.restitution * touch.approach);
+        let bounce = pressing.restitution * touch.approach;
+        let kept = (bounce * bounce - 2.0 * pressing.lent * k.z_axis.z).max(0.0).sqrt();
+        touch.speed = hop(fall).max(low).max(if bounce > 0.0 { kept } else { 0.0 });
         if pressed {
             touch.hop = unit.max(hop(fall));
-            touch.lean = (pull.truncate() / -fall).clamp_length_max(pressing.friction);
+            let drift = pressing.drift.map_or(pull, |drift| frame.to_contact(drift));
+            touch.lean = (drift.truncate() / -fall).clamp_length_max(pressing.friction);
         }
         Ok(touch)
     }
@@ -277,6 +286,18 @@ impl Touch {
     fn first_approach(&self, members: &[Member]) -> f64 {
         let of = |k: usize| members[self.members[k] as usize].start.velocity_at(self.arms[k]);
         self.frame.axes.z_axis.dot(of(1) - of(0))
+    }
+
+    /// Velocity of A relative to B when the phase began, contact axes.
+    pub(super) fn first_velocity(&self, members: &[Member]) -> DVec3 {
+        let of = |k: usize| members[self.members[k] as usize].start.velocity_at(self.arms[k]);
+        self.frame.to_contact(of(0) - of(1))
+    }
+
+    /// Smallest share of the impulses of a phase with which it parts at [`CREEP`] of its speed, given its normal velocities before and after, m/s.
+    pub(super) fn share_to_part(&self, before: f64, after: f64, envelope: f64) -> f64 {
+        let wanted = if self.separation < TIGHT * envelope { after } else { (CREEP * self.speed).min(after) };
+        if after > before { (wanted - before) / (after - before) } else { 1.0 }
     }
 
     /// Velocity of A relative to B, contact axes.

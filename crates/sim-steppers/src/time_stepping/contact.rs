@@ -300,12 +300,11 @@ impl TimeStepping {
             }
             let site = self.order[m] as usize;
             let approach = -(self.delassus.velocity[m].z - self.contacts[m].bias.z);
-            let kind =
-                if approach > self.rest_speed(&self.sites.all[site]) + 2.0 * self.gravity_speed(site, h) {
-                    CollisionKind::Ordinary
-                } else {
-                    CollisionKind::Lasting
-                };
+            let kind = if approach > self.sites.all[site].rest_speed + 2.0 * self.gravity_speed(site, h) {
+                CollisionKind::Ordinary
+            } else {
+                CollisionKind::Lasting
+            };
             if kind == CollisionKind::Ordinary {
                 for slot in self.contacts[m].bodies {
                     self.flyers[slot as usize].struck = true;

@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //!
-//! Newton's restitution, limited by energy ([`constraint_dynamics::restitution`]); follow-up impacts after Arnold (1997), section 2.5.
+//! [`constraint_dynamics::restitution`]: all contacts that hit at one time, as one impact.
 //!
 //! # Symbols
 //!
@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! step cut at the first t with g + u t + ½ a t² = 0, for contacts that bounce
-//! while a touching contact that bounces approaches: impact of all touching contacts that approach
+//! while a touching contact that bounces approaches: impact of all touching contacts
 //! rest speed = max(min(g h/8, √(g r/50)), r/(10⁴ h)): slower approaches do not bounce
 //! after the last cut: contacts that would be hit in what is left of the step are answered as if they touched
 //! ```
@@ -25,51 +25,50 @@
 //!
 //! # Cost
 //!
-//! One small contact problem per island and round; a cut step costs as much as a whole one.
+//! A look at every contact per round, and a small contact problem for those that approach; a cut step costs as much as a whole one.
 //!
 //! # Numerics
 //!
-//! Between impacts bodies are on exact parabolas, so that a bounce is as exact as its time: to rounding for balls, to the square of the turn within a
-//! step for others. An impact takes no time and no gravity.
+//! Between impacts bodies are on exact parabolas, so that a bounce is as exact as its time: to rounding for balls, to half the touching distance for
+//! others (Illinois' method on the distance, where the parabola of the contact point would overlap). An impact takes no time and no gravity.
 //!
 //! # Failure
 //!
-//! That of the contact law. More than 64 rounds leave the rest to the contact problem, which does not bounce.
+//! That of the impact law, which bounds its rounds. What it leaves is left to the contact problem, which does not bounce.
 //!
 //! # Tested by
 //!
-//! `tests/time_bouncing.rs`
+//! `tests/time_bouncing.rs`, `tests/flat.rs`
 
-use super::{sites::Site, stepper::TimeStepping};
-use constraint_dynamics::{
-    PoolContact, pool,
-    restitution::{ImpactReport, impact},
-};
+use super::{params::TimeSteppingParams, sites::Site, stepper::TimeStepping, trails::Trails};
+use constraint_dynamics::{PoolContact, restitution::Bounce};
 use rigid_impulse::CollisionKind;
-use sim_math::glam::DVec3;
-use sim_world::{StepError, World};
+use sim_math::{glam::DVec3, spatial::Motion};
+use sim_world::{Collider, Piece, Rest, StepError, World};
 
-const MAX_ROUNDS: u32 = 64;
+/// How often contacts that would be hit later in the step are looked for anew, and most distances for the root of a bounce.
+const MAX_LOOKS: u32 = 16;
+
+/// What an impact needs.
+#[derive(Debug, Default)]
+pub(super) struct Impacts {
+    pub(super) law: constraint_dynamics::restitution::Impact,
+    /// Sites of the impact, and whether a site is one.
+    sites: Vec<u32>,
+    known: Vec<bool>,
+    contacts: Vec<PoolContact>,
+    bounces: Vec<Bounce>,
+    /// Velocities of the bodies before it.
+    before: Vec<Motion>,
+    /// The same of both ends of each contact, m/s.
+    ends: Vec<[DVec3; 2]>,
+}
 
 impl TimeStepping {
     /// Velocity of a contact along its normal, m/s.
     pub(super) fn normal_velocity(&self, site: &Site) -> f64 {
         let at = |k: u32| self.pool[k as usize].velocity_at(site.point);
         site.frame.z_axis.dot(at(site.bodies[0]) - at(site.bodies[1]))
-    }
-
-    /// Speed of approach below which a contact does not bounce, m/s.
-    pub(super) fn rest_speed(&self, site: &Site) -> f64 {
-        let h = self.params.step();
-        let pull = site
-            .bodies
-            .map(|k| self.flyers[k as usize].acceleration.length())
-            .into_iter()
-            .fold(0.0, f64::max);
-        let radius =
-            site.bodies.map(|k| self.detect.trails.radius(k)).into_iter().fold(f64::INFINITY, f64::min);
-        let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
-        self.params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
     }
 
     /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
@@ -79,7 +78,7 @@ impl TimeStepping {
         }
         let (g, u) = (site.gap.max(0.0), self.normal_velocity(site));
         // One that touches has bounced already if it leaves, and rests if it does not.
-        if site.gap <= self.params.touch && u <= self.rest_speed(site) {
+        if site.gap <= self.params.touch && u <= site.rest_speed {
             return None;
         }
         let n = site.frame.z_axis;
@@ -93,7 +92,94 @@ impl TimeStepping {
         let root = discriminant.sqrt();
         let t = if u <= 0.0 { 2.0 * g / (root - u) } else { -(u + root) / a };
         let speed = -(u + a * t);
-        (t > 0.0 && t <= h && speed > self.rest_speed(site)).then_some(t)
+        (t > 0.0 && t <= h && speed > site.rest_speed).then_some(t)
+    }
+
+    /// The first time (s) up to `h` at which two bodies that turn and bounce touch. The parabolas of contact points do not know how bodies turn.
+    pub(super) fn first_root(&mut self, world: &World, mut h: f64) -> f64 {
+        let mut last = u32::MAX;
+        for k in 0..self.sites.all.len() {
+            let site = self.sites.all[k];
+            let bounces = site.restitution > 0.0 && site.gap > self.params.touch && site.pair != last;
+            if bounces && self.may_swing_in(&site, h) {
+                last = site.pair;
+                h = self.root_of_bounce(world, site.pair, h);
+            }
+        }
+        h
+    }
+
+    /// True if turning may close the gap of a contact within `h` seconds.
+    fn may_swing_in(&self, site: &Site, h: f64) -> bool {
+        let mut swing = 0.0;
+        let mut speeds = [DVec3::ZERO; 2];
+        let mut spin = 0.0_f64;
+        for (k, slot) in site.bodies.into_iter().enumerate() {
+            let (body, flyer) = (&self.pool[slot as usize], &self.flyers[slot as usize]);
+            let turning = body.velocity.angular.length();
+            spin = spin.max(turning);
+            swing += flyer.acceleration.length();
+            if turning > 0.0 {
+                swing += turning * turning * (site.point - body.center).length();
+            }
+            speeds[k] = body.velocity_at(site.point);
+        }
+        let across = (speeds[0] - speeds[1]).length();
+        // The direction of the normal turns with either body.
+        swing += 2.0 * spin * across;
+        spin > 0.0 && site.gap + self.normal_velocity(site) * h < 0.5 * swing * h * h
+    }
+
+    /// The two of a pair may overlap in `guess` seconds: that time if they do not, else an earlier one, found on the paths that they fly.
+    fn root_of_bounce(&mut self, world: &World, pair: u32, guess: f64) -> f64 {
+        let Self { parts, params, detect, flyers, .. } = self;
+        let pair = &mut detect.watched[pair as usize];
+        let Some((colliders, bodies)) = pair.sides(world) else { return guess };
+        let time = world.time();
+        let narrow = parts.narrow_phase.as_ref();
+        let pieces = [0, 1].map(|k| {
+            let flyer = &flyers[pair.bodies[k] as usize];
+            let mut state = *bodies[k].state();
+            state.velocity = flyer.start;
+            bodies[k].is_free().then(|| Piece::ballistic(time, state, flyer.acceleration))
+        });
+        let cache = &mut pair.rest.cache;
+        let mut distance = |t: f64| {
+            let place = |k: usize| {
+                let piece = pieces[k].as_ref().unwrap_or(bodies[k].piece());
+                let state = piece.at(time + t).ok()?;
+                Some(*state.pose() * colliders[k].extent().body_from_shape)
+            };
+            let (a, b) = (place(0)?, place(1)?);
+            let [shape_a, shape_b] = colliders.map(Collider::shape);
+            narrow.separation(shape_a, shape_b, &a.inverse_mul(&b), cache).ok().map(|found| found.distance)
+        };
+        let target = 0.5 * params.touch;
+        // Before and after it; the value of an end that stays is halved (Illinois).
+        let (mut low, mut f_low) = (0.0, distance(0.0).unwrap_or(0.0) - target);
+        let (mut high, mut f_high) = (guess, distance(guess).unwrap_or(-f64::INFINITY) - target);
+        if f_high >= -target || f_low <= 0.0 {
+            return guess;
+        }
+        for _ in 0..MAX_LOOKS {
+            let share = f_low / (f_low - f_high);
+            let t = low + (high - low) * if share > 0.0 && share < 1.0 { share } else { 0.5 };
+            if t <= low || t >= high {
+                break;
+            }
+            match distance(t).map(|d| d - target) {
+                Some(f) if f.abs() <= target => return t,
+                Some(f) if f > 0.0 => {
+                    (low, f_low) = (t, f);
+                    f_high *= 0.5;
+                }
+                f => {
+                    (high, f_high) = (t, f.unwrap_or(-f64::INFINITY));
+                    f_low *= 0.5;
+                }
+            }
+        }
+        if low > 0.0 { low } else { guess }
     }
 
     /// Answers all impacts at the world's time, and those within `early` seconds, which have no other chance.
@@ -101,68 +187,130 @@ impl TimeStepping {
         if !self.sites.bouncy {
             return Ok(());
         }
-        for _ in 0..MAX_ROUNDS {
-            let mut active = std::mem::take(&mut self.chosen);
-            let hit = |site: &Site| {
-                let touches =
-                    site.gap <= self.params.touch && self.normal_velocity(site) < -self.rest_speed(site);
-                touches || (early > 0.0 && self.time_of_bounce(site, early).is_some())
-            };
-            active.clear();
-            active.extend((0..).zip(&self.sites.all).filter(|(_, site)| hit(site)).map(|(k, _)| k));
-            let bounces = active.iter().any(|&k| self.sites.all[k as usize].restitution > 0.0);
-            self.chosen = active;
-            if !bounces {
-                return Ok(());
+        let mut impacts = std::mem::take(&mut self.impacts);
+        impacts.law.begin();
+        impacts.sites.clear();
+        impacts.contacts.clear();
+        impacts.bounces.clear();
+        impacts.known.clear();
+        impacts.known.resize(self.sites.all.len(), false);
+        let mut result = Ok(());
+        for look in 0..MAX_LOOKS {
+            if !self.gather_impacts(&mut impacts, early, look == 0) {
+                break;
             }
-            self.islands_of_chosen();
-            for island in 0..self.islands.len() {
-                self.impact_of_island(world, island)?;
+            if look == 0 {
+                impacts.before.clear();
+                impacts.before.extend(self.pool.iter().map(|body| body.velocity));
+            }
+            result = loop {
+                match impacts.law.round(&mut self.pool, &impacts.contacts, &impacts.bounces) {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(()),
+                    Err(source) => break Err(source),
+                }
+            };
+            if result.is_err() || early <= 0.0 {
+                break;
             }
         }
-        Ok(())
+        let result = result.map_err(|source| {
+            let members: Vec<usize> = impacts.sites.iter().map(|&k| k as usize).collect();
+            self.law_error(world, &members, source)
+        });
+        if result.is_ok() && !impacts.sites.is_empty() {
+            self.book_impacts(world, &mut impacts);
+        }
+        self.impacts = impacts;
+        result
     }
 
-    fn impact_of_island(&mut self, world: &mut World, island: usize) -> Result<(), StepError> {
-        let members: Vec<usize> =
-            self.islands.contacts(island).iter().map(|&m| self.chosen[m as usize] as usize).collect();
-        let sites = &self.sites.all;
-        if members.iter().all(|&k| sites[k].restitution <= 0.0) {
-            return Ok(());
+    /// Adds contacts that touch, if one of them is hit, and those that are hit within `early` seconds; false if there is nothing new to answer.
+    fn gather_impacts(&self, impacts: &mut Impacts, early: f64, first: bool) -> bool {
+        let touches = |site: &Site| site.gap <= self.params.touch;
+        let bounces = |site: &Site| {
+            site.restitution > 0.0 && touches(site) && self.normal_velocity(site) < -site.rest_speed
+        };
+        let late = |known: &[bool], k: usize, site: &Site| {
+            early > 0.0 && !known[k] && self.time_of_bounce(site, early).is_some()
+        };
+        let all = &self.sites.all;
+        if !all.iter().enumerate().any(|(k, site)| late(&impacts.known, k, site) || (first && bounces(site)))
+        {
+            return false;
         }
-        self.contacts.clear();
-        self.contacts.extend(members.iter().map(|&k| contact_at(&sites[k], 0.0)));
-        let restitution: Vec<f64> = members.iter().map(|&k| sites[k].restitution).collect();
-        pool::assemble(&self.pool, &self.contacts, &mut self.pool_workspace, &mut self.delassus);
-        self.impulses.clear();
-        self.impulses.resize(members.len(), DVec3::ZERO);
-        let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
-        let report: ImpactReport = impact(
-            &mut self.delassus,
-            &restitution,
-            0.0,
-            solver,
-            &mut self.impact_workspace,
-            &mut self.impulses,
-        )
-        .map_err(|source| self.law_error(world, &members, source))?;
+        for (k, site) in all.iter().enumerate() {
+            let early = late(&impacts.known, k, site);
+            let movable = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
+            if !movable || impacts.known[k] || !(early || touches(site)) {
+                continue;
+            }
+            impacts.known[k] = true;
+            impacts.sites.push(k as u32);
+            impacts.contacts.push(contact_at(site, 0.0));
+            let rest = match site.restitution {
+                _ if early => 0.0,
+                // The contact problem of the step stops it.
+                e if e <= 0.0 => f64::INFINITY,
+                _ => site.rest_speed,
+            };
+            impacts.bounces.push(Bounce { restitution: site.restitution, rest });
+        }
+        true
+    }
+
+    /// Enters the impulses in the account.
+    fn book_impacts(&mut self, world: &mut World, impacts: &mut Impacts) {
+        let report = impacts.law.report();
         self.report.solver.iterations += u64::from(report.iterations);
-        // Their work is that of the mean velocity over all impulses.
-        let before: Vec<[DVec3; 2]> = (0..members.len()).map(|m| self.ends_of(m)).collect();
-        pool::apply(&mut self.pool, &self.contacts, &self.impulses);
-        for (m, &k) in members.iter().enumerate() {
-            let approach = -self.delassus.velocity[m].z;
-            let impulse = self.contacts[m].frame * self.impulses[m];
-            for slot in self.contacts[m].bodies {
+        self.report.solver.unsolved += u64::from(report.cut_off);
+        // Their work is that of the mean velocity over all of them.
+        for (body, velocity) in self.pool.iter_mut().zip(&mut impacts.before) {
+            std::mem::swap(&mut body.velocity, velocity);
+        }
+        let ends = |c: &PoolContact| c.bodies.map(|slot| self.pool[slot as usize].velocity_at(c.point));
+        impacts.ends.clear();
+        impacts.ends.extend(impacts.contacts.iter().map(ends));
+        for (body, velocity) in self.pool.iter_mut().zip(&mut impacts.before) {
+            std::mem::swap(&mut body.velocity, velocity);
+        }
+        for m in 0..impacts.sites.len() {
+            let p = impacts.law.impulses()[m];
+            if p == DVec3::ZERO {
+                continue;
+            }
+            for slot in impacts.contacts[m].bodies {
                 self.flyers[slot as usize].struck = true;
             }
-            self.book(world, k, impulse, approach, CollisionKind::Ordinary, before[m]);
+            let (site, impulse) = (impacts.sites[m] as usize, impacts.contacts[m].frame * p);
+            let approach = impacts.law.approaches()[m];
+            self.book(world, site, impulse, approach, CollisionKind::Ordinary, impacts.ends[m]);
         }
-        for slot in 0..self.pool.len() {
-            self.flyers[slot].start = self.pool[slot].velocity;
+        for (body, flyer) in self.pool.iter().zip(&mut self.flyers) {
+            if flyer.struck {
+                flyer.start = body.velocity;
+            }
         }
-        Ok(())
     }
+}
+
+/// Speed of approach below which contacts of two bodies do not bounce, m/s.
+pub(super) fn rest_speed(
+    world: &World,
+    trails: &Trails,
+    params: &TimeSteppingParams,
+    bodies: [u32; 2],
+) -> f64 {
+    let h = params.step();
+    let pull = |slot: u32| {
+        let body = world.body_in_slot(slot).map(|(_, body)| body);
+        let moves = body.filter(|body| body.is_free() && body.rest() == Rest::Awake);
+        moves.map_or(0.0, |body| (world.gravity() + body.pull()).length())
+    };
+    let pull = bodies.map(pull).into_iter().fold(0.0, f64::max);
+    let radius = bodies.map(|k| trails.radius(k)).into_iter().fold(f64::INFINITY, f64::min);
+    let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
+    params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
 }
 
 /// A contact for the solver, with a bias along the normal, m/s.

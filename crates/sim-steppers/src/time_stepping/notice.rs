@@ -1,10 +1,9 @@
 //! Contact events, contact forces, sensors.
 
 use super::{stepper::TimeStepping, watched::Watched};
-use rigid_impulse::CollisionKind;
+pub(super) use crate::push::Push;
 use sim_math::glam::DVec3;
-use sim_traits::ColliderId;
-use sim_world::{Collision, Contact, Event, Rest, World};
+use sim_world::{Contact, Event, Rest, World};
 
 /// A pair that has exerted nothing yet.
 pub(super) const NONE: u32 = u32::MAX;
@@ -16,23 +15,6 @@ pub(super) struct Exerted {
     all: Vec<(u64, Contact)>,
     /// Places of pairs that are gone.
     holes: Vec<u32>,
-}
-
-/// One impulse on A, in world axes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Push {
-    pub(super) point: DVec3,
-    pub(super) normal: DVec3,
-    pub(super) separation: f64,
-    pub(super) impulse: DVec3,
-}
-
-impl Push {
-    /// As the world lists it.
-    pub(super) fn collision(&self, [a, b]: [ColliderId; 2], approach: f64, kind: CollisionKind) -> Collision {
-        let Self { point, normal, separation, impulse } = *self;
-        Collision { a, b, point, normal, impulse, approach, separation, kind }
-    }
 }
 
 impl Exerted {

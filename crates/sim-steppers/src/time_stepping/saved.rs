@@ -40,7 +40,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 

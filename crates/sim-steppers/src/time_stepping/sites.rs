@@ -25,6 +25,8 @@ pub(super) struct Site {
     pub(super) gap: f64,
     pub(super) friction: f64,
     pub(super) restitution: f64,
+    /// Speed of approach below which it does not bounce, m/s.
+    pub(super) rest_speed: f64,
 }
 
 /// All contact points of a step, in the order of pairs.
@@ -51,7 +53,13 @@ impl Sites {
     }
 
     /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now, with their impulses.
-    pub(super) fn read(&mut self, world: &World, watched: &mut [Watched]) -> Result<(), StepError> {
+    /// `rest_speed` is that of two bodies.
+    pub(super) fn read(
+        &mut self,
+        world: &World,
+        watched: &mut [Watched],
+        rest_speed: impl Fn([u32; 2]) -> f64,
+    ) -> Result<(), StepError> {
         std::mem::swap(&mut self.before.0, &mut self.keys);
         std::mem::swap(&mut self.before.1, &mut self.borne);
         let mut rest = 0;
@@ -62,6 +70,7 @@ impl Sites {
             }
             let Some(([a, b], [body_a, body_b])) = pair.sides(world) else { continue };
             let surface = world.surface_pair(a, b);
+            let rest_speed = rest_speed(pair.bodies);
             let world_from_a = *body_a.state().pose() * a.extent().body_from_shape;
             // Where B's points have come in A's frame since they were found.
             let moved = (!pair.fresh).then(|| {
@@ -129,6 +138,7 @@ impl Sites {
                         gap,
                         friction: surface.friction,
                         restitution: surface.restitution,
+                        rest_speed,
                     });
                 }
             }

@@ -34,15 +34,24 @@
 //! `stages_come_in_order`, and `tests/time_*.rs`
 
 use super::{
-    detect::Detect, flight::Flyer, normals::Normals, params::TimeSteppingParams, repay::Debts, rest::Resting,
-    sites::Sites, sleep::Sleep, soft::SoftContacts, stiff::Stiff, watched::Horizon,
+    detect::Detect,
+    flight::Flyer,
+    impact::{Impacts, rest_speed},
+    normals::Normals,
+    params::TimeSteppingParams,
+    repay::Debts,
+    rest::Resting,
+    sites::Sites,
+    sleep::Sleep,
+    soft::SoftContacts,
+    stiff::Stiff,
+    watched::Horizon,
 };
 use crate::errors;
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact, WarmStart,
     normals::NormalSweeps,
     pool::{PoolWorkspace, PreparedPool},
-    restitution::ImpactWorkspace,
     soft::SoftParams,
     soften::Softener,
 };
@@ -158,7 +167,7 @@ pub struct TimeStepping {
     pub(super) impulses: Vec<DVec3>,
     pub(super) delassus: Delassus,
     pub(super) pool_workspace: PoolWorkspace,
-    pub(super) impact_workspace: ImpactWorkspace,
+    pub(super) impacts: Impacts,
     pub(super) prepared: PreparedPool,
     pub(super) softener: Softener,
     pub(super) normals: NormalSweeps,
@@ -215,7 +224,7 @@ impl TimeStepping {
             impulses: Vec::new(),
             delassus: Delassus::default(),
             pool_workspace: PoolWorkspace::default(),
-            impact_workspace: ImpactWorkspace::default(),
+            impacts: Impacts::default(),
             prepared: PreparedPool::default(),
             softener: Softener::default(),
             normals: NormalSweeps::default(),
@@ -338,7 +347,8 @@ impl TimeStepping {
     pub(super) fn read_sites(&mut self, world: &World) -> Result<(), StepError> {
         let watched = &mut self.detect.watched;
         self.neighbours.judge(world, watched, None, [self.params.step(), self.params.slop]);
-        self.sites.read(world, watched)
+        let (trails, params) = (&self.detect.trails, &self.params);
+        self.sites.read(world, watched, |bodies| rest_speed(world, trails, params, bodies))
     }
 
     fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
@@ -383,6 +393,9 @@ impl TimeStepping {
             let date = self.time_of_bounce(site, 2.0 * whole).filter(|_| may_cut);
             self.bouncing.push(date.is_some());
             h = h.min(date.unwrap_or(h));
+        }
+        if may_cut {
+            h = self.first_root(world, h);
         }
         let cut = h < whole && time + h < end && time + h > time;
         let next = if cut { time + h } else { end };
