@@ -12,6 +12,7 @@
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
 //! | `forces` | springs, drag and torques |
 //! | `impact` | bounces, at the time at which they happen |
+//! | `turning` | steps cut where bodies turn far |
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
 //! | `correct` | overlaps opened without touching velocities |
@@ -38,6 +39,7 @@ mod sleep;
 mod soft;
 mod stepper;
 mod trails;
+mod turning;
 mod watched;
 
 pub use params::{Stabilization, TimeSteppingParams};
