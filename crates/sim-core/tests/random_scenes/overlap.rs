@@ -45,7 +45,12 @@ fn pieces<'a>(world: &'a World, id: BodyId) -> Vec<Solid<'a>> {
         let pose = collider.world_pose(&world[id]);
         match custom::<Compound>(collider.shape()) {
             Some(compound) => {
-                all.extend(compound.pieces().iter().map(|p| Solid { shape: &p.shape, pose: pose * p.body_from_piece }));
+                all.extend(
+                    compound
+                        .pieces()
+                        .iter()
+                        .map(|p| Solid { shape: &p.shape, pose: pose * p.body_from_piece }),
+                );
             }
             None if matches!(collider.shape(), Shape::Custom(_)) => {}
             None => all.push(Solid { shape: collider.shape(), pose }),
@@ -116,7 +121,8 @@ fn sunk(spec: &Spec, world: &World, id: BodyId, solids: &[Solid<'_>]) -> f64 {
     let points = |solid: &Solid<'_>| {
         let pose = solid.pose;
         let shape = solid.shape.clone();
-        directions().filter_map(move |d| Some(pose.transform_point(shape.support(pose.inverse_transform_vector(d))?)))
+        directions()
+            .filter_map(move |d| Some(pose.transform_point(shape.support(pose.inverse_transform_vector(d))?)))
     };
     if let Some((field, at)) = &spec.ground {
         for point in solids.iter().flat_map(points) {
@@ -132,7 +138,8 @@ fn sunk(spec: &Spec, world: &World, id: BodyId, solids: &[Solid<'_>]) -> f64 {
         let pose = collider.world_pose(&world[collider.body()]);
         for point in solids.iter().flat_map(points).map(|p| pose.inverse_transform_point(p)) {
             if mesh.contains(point) {
-                deepest = deepest.max(mesh.closest_point(point, f64::INFINITY).map_or(0.0, |near| near.distance));
+                deepest =
+                    deepest.max(mesh.closest_point(point, f64::INFINITY).map_or(0.0, |near| near.distance));
             }
         }
     }
@@ -146,7 +153,9 @@ pub(crate) fn is_inside(spec: &Spec, world: &World, id: BodyId) -> bool {
     match spec.room {
         Room::Open => true,
         // Planes stand at the sides themselves: their body has no frame of its own.
-        Room::Closed(half) if spec.kind == "half-spaces" || spec.ground.is_some() => center.abs().cmple(half).all(),
+        Room::Closed(half) if spec.kind == "half-spaces" || spec.ground.is_some() => {
+            center.abs().cmple(half).all()
+        }
         Room::Closed(half) => frame.inverse_transform_point(center).abs().cmple(half).all(),
         Room::Tube(half) => center.abs().cmple(half).all(),
     }
@@ -155,7 +164,11 @@ pub(crate) fn is_inside(spec: &Spec, world: &World, id: BodyId) -> bool {
 /// Radius of a body, m; infinite if it is not free.
 pub(crate) fn size(world: &World, id: BodyId) -> f64 {
     let radius = |c: &ColliderId| world.collider(*c).map_or(0.0, |c| c.extent().radius);
-    if world[id].is_free() { world[id].colliders().iter().map(radius).fold(0.0, f64::max) } else { f64::INFINITY }
+    if world[id].is_free() {
+        world[id].colliders().iter().map(radius).fold(0.0, f64::max)
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// The worst overlap of all pairs as a share of the smaller body, and who they are; overlaps up to `enough` of it are not looked at closely.

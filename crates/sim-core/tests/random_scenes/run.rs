@@ -5,13 +5,8 @@ use super::{
     spec::{H, Room, Spec},
 };
 use sim_core::{
-    broadphase::CoherentHash,
-    lcp::Driver,
-    narrowphase::default_chain,
-    prelude::*,
-    rigid::impact::Integrated,
-    steppers::Parts,
-    traits::Serial,
+    broadphase::CoherentHash, lcp::Driver, narrowphase::default_chain, prelude::*, rigid::impact::Integrated,
+    steppers::Parts, traits::Serial,
 };
 use std::fmt;
 
@@ -19,29 +14,71 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Method {
     pub(crate) name: &'static str,
+    /// Scenes in CI.
+    pub(crate) scenes: u64,
+    /// How many of them may fail for defects that are known, to be lowered as these go; a soak excuses none. Which ones fail depends on rounding.
+    pub(crate) known: u64,
     /// Most free bodies in a scene.
     pub(crate) most: usize,
     /// Largest overlap, as a share of the smaller body.
     pub(crate) overlap: f64,
     /// Largest remainder of the energy account, as a share of the energy that flowed.
     pub(crate) remainder: f64,
-    /// Whether a larger remainder fails the scene; it is counted otherwise.
-    pub(crate) strict: bool,
+    /// Whether more overlap, more remainder and dearer steps fail the scene; they are counted otherwise.
+    pub(crate) strict: [bool; 3],
 }
 
 /// Overlaps: none but rounding from event to event; what laws leave open until their correction; what springs sink in under fast impacts.
 pub(crate) const METHODS: [Method; 4] = [
-    Method { name: "events", most: 8, overlap: 1e-9, remainder: 1e-9, strict: true },
-    Method { name: "exact", most: 10, overlap: 1e-3, remainder: 1e-6, strict: false },
-    Method { name: "lemke", most: 4, overlap: 1e-3, remainder: 1e-6, strict: false },
-    Method { name: "soft", most: 10, overlap: 0.05, remainder: 1e-3, strict: false },
+    Method {
+        name: "events",
+        scenes: 20,
+        // Sheets of triangles with no distance to what is on both sides of them (1); budgets of events used up between two that nearly rest on each other.
+        known: 8,
+        most: 8,
+        overlap: 1e-9,
+        remainder: 1e-9,
+        strict: [true, true, false],
+    },
+    Method {
+        name: "exact",
+        scenes: 60,
+        // One in two hundred: overlaps of some thousandths where light bodies are struck onto others within a step.
+        known: 1,
+        most: 10,
+        overlap: 1e-3,
+        remainder: 1e-6,
+        strict: [true, false, false],
+    },
+    Method {
+        name: "lemke",
+        scenes: 60,
+        // Through a sheet of triangles, after an impact that left it spinning.
+        known: 2,
+        most: 4,
+        overlap: 1e-3,
+        remainder: 1e-6,
+        strict: [true, false, false],
+    },
+    Method {
+        name: "soft",
+        scenes: 60,
+        // Fast impacts go through: several sizes in a step, or turns of radians in one.
+        known: 13,
+        most: 10,
+        overlap: 0.05,
+        remainder: 1e-3,
+        strict: [false; 3],
+    },
 ];
 
+/// A body that is this share of the smaller one inside another is on its way through.
+pub(crate) const THROUGH: f64 = 0.5;
 /// No step may cost more than this many times the median per contact of its own run.
 pub(crate) const DEAREST: f64 = 50.0;
 
 impl Method {
-    pub(crate) fn stepper(&self, spec: &Spec) -> Box<dyn Stepper> {
+    fn stepper(&self, spec: &Spec) -> Box<dyn Stepper> {
         let params = TimeSteppingParams::default();
         match self.name {
             "events" => {
@@ -75,6 +112,8 @@ pub(crate) enum Class {
     Overlap,
     /// Energy that no cause explains.
     Remainder,
+    /// A step that costs far more than the others.
+    Dear,
 }
 
 #[derive(Debug)]
@@ -121,7 +160,8 @@ pub(crate) fn run(spec: &Spec, method: &Method, keep: &[bool]) -> Result<Figures
         total = if step == 0 { report } else { total.then(&report) };
         let contacts = world.contacts().len();
         if contacts > 0 {
-            let work = report.distances + report.events + report.solver.iterations * report.solver.largest.max(1);
+            let work =
+                report.distances + report.events + report.solver.iterations * report.solver.largest.max(1);
             costs.push((1 + work) as f64 / contacts as f64);
         }
         for &id in &ids {
@@ -131,28 +171,49 @@ pub(crate) fn run(spec: &Spec, method: &Method, keep: &[bool]) -> Result<Figures
             }
             if !overlap::is_inside(spec, &world, id) {
                 let share = world[id].velocity().linear.length() * H / overlap::size(&world, id);
-                return Err(fail(Class::Escaped, step, format!("{id} at {at}, {share:.2} of its size per step, spun {spun:.2} rad")));
+                return Err(fail(
+                    Class::Escaped,
+                    step,
+                    format!("{id} at {at}, {share:.2} of its size per step, spun {spun:.2} rad"),
+                ));
             }
         }
         if matches!(spec.room, Room::Tube(_)) {
-            if let Some(k) = (1..order.len()).find(|k| world[order[*k]].center().x < world[order[k - 1]].center().x) {
+            if let Some(k) =
+                (1..order.len()).find(|k| world[order[*k]].center().x < world[order[k - 1]].center().x)
+            {
                 return Err(fail(Class::Passed, step, format!("{} and {}", order[k], order[k - 1])));
             }
         }
         let (share, who) = overlap::worst(spec, &world, method.overlap);
         figures.overlap = figures.overlap.max(share);
-        if share > method.overlap {
-            return Err(fail(Class::Overlap, step, format!("{} and {} by {share:.2e} of the smaller, spun {spun:.2} rad", who[0], who[1])));
+        if share > if method.strict[0] { method.overlap } else { THROUGH } {
+            return Err(fail(
+                Class::Overlap,
+                step,
+                format!("{} and {} by {share:.2e} of the smaller, spun {spun:.2} rad", who[0], who[1]),
+            ));
         }
     }
     let energy = &total.energy;
     figures.remainder = energy.remainder().abs() / (energy.flowed + energy.start).max(f64::MIN_POSITIVE);
-    if method.strict && figures.remainder > method.remainder {
-        return Err(fail(Class::Remainder, spec.steps, format!("{:.2e} of what flowed: {energy:?}", figures.remainder)));
+    if method.strict[1] && figures.remainder > method.remainder {
+        return Err(fail(
+            Class::Remainder,
+            spec.steps,
+            format!("{:.2e} of what flowed: {energy:?}", figures.remainder),
+        ));
     }
     costs.sort_by(f64::total_cmp);
     if let (Some(median), Some(most)) = (costs.get(costs.len() / 2), costs.last()) {
         figures.dearest = most / median;
+    }
+    if method.strict[2] && figures.dearest > DEAREST {
+        return Err(fail(
+            Class::Dear,
+            spec.steps,
+            format!("{:.0} times the median per contact", figures.dearest),
+        ));
     }
     Ok(figures)
 }

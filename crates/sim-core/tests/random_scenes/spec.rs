@@ -106,7 +106,8 @@ fn body(random: &mut SplitMix64, size: f64) -> BodyBuilder {
 fn slabs(half: DVec3, wall: f64) -> Vec<(Shape, Pose)> {
     let mut pieces = Vec::new();
     for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
-        let slab: Shape = Cuboid::new(half + (DVec3::ONE - axis) * wall + axis * (0.5 * wall - half)).unwrap().into();
+        let slab: Shape =
+            Cuboid::new(half + (DVec3::ONE - axis) * wall + axis * (0.5 * wall - half)).unwrap().into();
         for side in [axis, -axis] {
             pieces.push((slab.clone(), Pose::from_translation(side * (half.dot(axis) + 0.5 * wall))));
         }
@@ -176,7 +177,8 @@ impl Spec {
                 "half-spaces"
             }
             1 => {
-                self.still = slabs(half, wall).into_iter().map(|(s, p)| Body::fixed().shape(s).pose(p)).collect();
+                self.still =
+                    slabs(half, wall).into_iter().map(|(s, p)| Body::fixed().shape(s).pose(p)).collect();
                 self.still.insert(0, Body::fixed());
                 "slabs"
             }
@@ -238,9 +240,11 @@ impl Spec {
         let cells = 3 + random.below(8);
         let side = 2.2 * half.x.max(half.y);
         let pitch = side / cells as f64;
-        let heights: Vec<f64> = (0..(cells + 1) * (cells + 1)).map(|_| random.range(0.0, 0.4 * pitch.min(half.z))).collect();
+        let heights: Vec<f64> =
+            (0..(cells + 1) * (cells + 1)).map(|_| random.range(0.0, 0.4 * pitch.min(half.z))).collect();
         let at = Pose::from_translation(DVec3::new(-0.5 * side, -0.5 * side, -half.z));
-        let field = HeightField::new(cells + 1, cells + 1, DVec2::splat(pitch), heights.clone(), half.z).unwrap();
+        let field =
+            HeightField::new(cells + 1, cells + 1, DVec2::splat(pitch), heights.clone(), half.z).unwrap();
         if as_field {
             self.still.push(Body::fixed().shape(field.clone()).pose(at));
         } else {
@@ -272,13 +276,17 @@ impl Spec {
             let tube = matches!(self.room, Room::Tube(_));
             let size = if k == 0 || tube { large } else { log(random, small, large) };
             let (mu, e) = (coefficient(random, 1.0), coefficient(random, 1.0));
-            let shape = if tube { Body::free().shape(Sphere::new(size).unwrap()) } else { body(random, size) };
+            let shape =
+                if tube { Body::free().shape(Sphere::new(size).unwrap()) } else { body(random, size) };
             let mass = heaviest * log(random, 1e-3, 1.0);
-            let moving = random.vec3(if speed > large / H { speed * size / large } else { speed.min(5.0 * size / H) });
+            let moving =
+                random.vec3(if speed > large / H { speed * size / large } else { speed.min(5.0 * size / H) });
             let spinning = random.vec3(speed.min(0.3 * size / H) / size);
             let thrown = shape.mass(mass).friction(mu).restitution(e).moving(moving).spinning(spinning);
             for _ in 0..30 {
-                let at = DVec3::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0), random.range(-1.0, 1.0)) * spread;
+                let at =
+                    DVec3::new(random.range(-1.0, 1.0), random.range(-1.0, 1.0), random.range(-1.0, 1.0))
+                        * spread;
                 let tried = thrown.clone().at(at).turned(random.unit_quat());
                 self.free.push(tried);
                 if self.is_clear() {
@@ -304,7 +312,8 @@ impl Spec {
         world.colliders().filter(|(_, c)| c.body() == id).all(|(_, mine)| {
             world.colliders().filter(|(_, other)| other.body() != id).all(|(_, other)| {
                 let a_from_b = pose(mine).inverse_mul(&pose(other));
-                let found = narrow.separation(mine.shape(), other.shape(), &a_from_b, &mut PairCache::default());
+                let found =
+                    narrow.separation(mine.shape(), other.shape(), &a_from_b, &mut PairCache::default());
                 found.is_ok_and(|s| s.distance > gap)
             })
         })
