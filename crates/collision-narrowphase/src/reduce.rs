@@ -114,8 +114,7 @@ impl Selector {
                 }
                 found.0
             };
-            let (area, beyond) =
-                (|x| self.gain(chosen.points(), x), |x| self.beyond(chosen.points(), x));
+            let (area, beyond) = (|x| self.gain(chosen.points(), x), |x| self.beyond(chosen.points(), x));
             let next = best(level, &area).or_else(|| best(f64::INFINITY, &area));
             let Some(next) = next.or_else(|| best(f64::INFINITY, &beyond)) else { break };
             manifold.push(*next);

