@@ -6,7 +6,6 @@
 )]
 
 #[path = "common/timed.rs"]
-#[allow(dead_code, reason = "some of the helpers")]
 mod timed;
 
 use collision_narrowphase::shapes::Ellipsoid;
