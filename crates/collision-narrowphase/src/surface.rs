@@ -368,7 +368,7 @@ impl<'a> Neighbour<'a> {
         if !apart {
             // Where the edges are gentle, the way out is along the normal up to their angle; no need to search for it.
             if above.abs() > 0.0 && (above > 0.0 || !surface.one_sided()) && surface.is_gentle(id) {
-                let manifold = self.along(&contact, n, None);
+                let manifold = self.over(&contact, n, lowest);
                 if manifold.is_some() {
                     return Ok(manifold);
                 }
@@ -410,7 +410,14 @@ impl<'a> Neighbour<'a> {
             return self.clipped(contact, n, found);
         }
         // Along n only what lies over the triangle counts.
-        if along_n <= contact.margin { self.along(contact, n, None) } else { None }
+        if along_n <= contact.margin { self.over(contact, n, lowest) } else { None }
+    }
+
+    /// Contacts along the triangle's normal of what lies over the triangle: the corners of the patch, and the lowest point, which is between them where a rim
+    /// is round.
+    fn over(&self, contact: &Contact<'_>, n: DVec3, lowest: DVec3) -> Option<Manifold> {
+        let is_over = is_over(lowest, &contact.corners, n);
+        self.along(contact, n, is_over.then(|| (n.dot(lowest - contact.corners[0]), lowest)))
     }
 
     /// Contacts along the triangle's normal: those over the triangle, and the closest pair if one is given by its

@@ -160,3 +160,31 @@ fn bad_grids_are_errors() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_round_rim_that_sinks_into_flat_ground_is_as_deep_as_its_lowest_point() {
+    use collision_narrowphase::{default_chain, height_field::HeightField, shapes::Frustum};
+    use sim_math::{
+        Pose,
+        glam::{DVec2, DVec3},
+        testkit::SplitMix64,
+    };
+    use sim_traits::{NarrowPhase, PairCache, Shape};
+    let ground: Shape = HeightField::new(5, 5, DVec2::ONE, vec![0.0; 25], 1.0).unwrap().into();
+    let cone: Shape = Frustum::cone(0.25, 0.19).unwrap().into();
+    let mut random = SplitMix64(218);
+    for _ in 0..200 {
+        let turn = random.unit_quat();
+        let lowest = (turn * cone.support(turn.inverse() * DVec3::NEG_Z).unwrap()).z;
+        let depth = random.range(1e-4, 1e-2);
+        let at = DVec3::new(random.range(1.0, 3.0), random.range(1.0, 3.0), -lowest - depth);
+        let found = default_chain().separation(
+            &cone,
+            &ground,
+            &Pose::new(at, turn).inverse(),
+            &mut PairCache::default(),
+        );
+        let found = found.unwrap().distance;
+        assert!((found + depth).abs() < 1e-9, "{found} instead of {}", -depth);
+    }
+}

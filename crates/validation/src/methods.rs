@@ -1,17 +1,28 @@
 //! The steppers that scenes with bodies run under, each with the bar that its kind has to reach.
 //!
 //! A new stepper is one more line in [`METHODS`]; every scene that runs "under each" then runs under it too.
+//!
+//! Bars follow from the order of a method. Events are exact to rounding. Steps of time are exact in velocities under constant forces and in free
+//! flight, and bounces are answered at their time; places of what slides are of first order in the step h, off by ½ a h t after sliding at a constant a
+//! for a time t. Springs of soft contacts add what their stiffness lets sink in.
 
 use crate::{Failed, Row};
 use sim_core::{
     broadphase::CoherentHash,
+    lcp::Driver,
     narrowphase::default_chain,
-    prelude::{ContactHandling, EventDriven, EventDrivenParams, World},
+    prelude::{
+        ConeGaussSeidel, ConeNewton, ContactHandling, EventDriven, EventDrivenParams, Greedy, PolyhedralCone,
+        SoftParams, TimeSteppingParams, World, soft_stepping, time_stepping,
+    },
     rigid::{MicroParams, impact::Integrated},
     steppers::Parts,
-    traits::Serial,
+    traits::{ContactSolver, Serial},
     world::{StepReport, Stepper},
 };
+
+/// Length of the steps of time, s: the default.
+pub(crate) const H: f64 = 1.0 / 60.0;
 
 /// What a scene asks of its stepper, in words that every stepper understands.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +45,14 @@ impl Setup {
 /// Of what kind a stepper is: bars differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Impacts at their exact times, motion in closed form between them.
-    Exact,
+    /// From event to event: impacts at their exact times, motion in closed form between them.
+    Events,
+    /// Steps of time, contacts without overlap, round cones of friction.
+    Cone,
+    /// The same with cones of eight sides, one of them along the slip.
+    Pyramid,
+    /// Steps of time, contacts as stiff springs.
+    Soft,
 }
 
 /// One stepper.
@@ -49,8 +66,36 @@ pub(crate) struct Method {
 }
 
 /// Every stepper, in the order of the page.
-pub(crate) const METHODS: &[Method] =
-    &[Method { name: "event-driven", kind: Kind::Exact, make: event_driven }];
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "event-driven", kind: Kind::Events, make: event_driven },
+    Method { name: "time, newton", kind: Kind::Cone, make: |setup| Ok(by_law(setup, ConeNewton::default())) },
+    Method {
+        name: "time, sweeps",
+        kind: Kind::Cone,
+        make: |setup| Ok(by_law(setup, ConeGaussSeidel::default())),
+    },
+    Method { name: "time, greedy", kind: Kind::Cone, make: |setup| Ok(by_law(setup, Greedy::default())) },
+    Method {
+        name: "time, lemke",
+        kind: Kind::Pyramid,
+        make: |setup| Ok(by_law(setup, PolyhedralCone::new(Box::new(Driver::default())))),
+    },
+    Method { name: "time, soft", kind: Kind::Soft, make: soft },
+];
+
+fn by_law(setup: &Setup, law: impl ContactSolver + 'static) -> Box<dyn Stepper> {
+    Box::new(time_stepping(law, stepping(setup, TimeSteppingParams::default())))
+}
+
+fn soft(setup: &Setup) -> Result<Box<dyn Stepper>, Failed> {
+    Ok(Box::new(soft_stepping(SoftParams::default(), stepping(setup, TimeSteppingParams::soft()))))
+}
+
+/// Sizes they find themselves.
+fn stepping(setup: &Setup, mut params: TimeSteppingParams) -> TimeSteppingParams {
+    params.rest_speed = if setup.rest { params.rest_speed } else { 0.0 };
+    params
+}
 
 fn event_driven(setup: &Setup) -> Result<Box<dyn Stepper>, Failed> {
     let mut params = EventDrivenParams::for_size(setup.size);
@@ -76,6 +121,25 @@ pub(crate) struct Run {
 }
 
 impl Method {
+    /// True for steps of time.
+    pub(crate) fn steps(&self) -> bool {
+        self.kind != Kind::Events
+    }
+
+    /// The bar of this kind of method.
+    pub(crate) fn bar(&self, events: f64, law: f64, soft: f64) -> f64 {
+        match self.kind {
+            Kind::Events => events,
+            Kind::Cone | Kind::Pyramid => law,
+            Kind::Soft => soft,
+        }
+    }
+
+    /// Time between two looks at a world, s: never shorter than a step, which a look would cut short.
+    pub(crate) fn look(&self, wanted: f64) -> f64 {
+        if self.steps() { wanted.max(H) } else { wanted }
+    }
+
     /// Puts a world under this stepper.
     pub(crate) fn run(&self, world: World, setup: &Setup) -> Result<Run, Failed> {
         Ok(Run { world, stepper: (self.make)(setup)? })

@@ -15,6 +15,8 @@ pub enum Bound {
     AtLeast,
     /// Nothing is asked: the number is in the nature of the method, and is reported.
     Reported,
+    /// The method cannot do the scene; the quantity says why.
+    NotRun,
 }
 
 /// One number of one scene under one method.
@@ -54,6 +56,12 @@ impl Row {
         Self::new(method, quantity, unit, measured, f64::NAN, Bound::Reported)
     }
 
+    /// A scene that a method cannot do, and why.
+    #[must_use]
+    pub fn not_run(method: &str, why: &str) -> Self {
+        Self::new(method, why, "", f64::NAN, f64::NAN, Bound::NotRun)
+    }
+
     /// A number that must not exceed `limit`, such as an error or a drift.
     #[must_use]
     pub fn at_most(method: &str, quantity: &str, unit: &'static str, measured: f64, limit: f64) -> Self {
@@ -70,13 +78,14 @@ impl Row {
     /// True if the number is as close as it must be; a number that is not finite never is.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.measured.is_finite()
-            && match self.bound {
-                Bound::Absolute(most) | Bound::Relative(most) => self.error() <= most,
-                Bound::AtMost => self.measured <= self.reference,
-                Bound::AtLeast => self.measured >= self.reference,
-                Bound::Reported => true,
-            }
+        self.bound == Bound::NotRun
+            || self.measured.is_finite()
+                && match self.bound {
+                    Bound::Absolute(most) | Bound::Relative(most) => self.error() <= most,
+                    Bound::AtMost => self.measured <= self.reference,
+                    Bound::AtLeast => self.measured >= self.reference,
+                    Bound::Reported | Bound::NotRun => true,
+                }
     }
 
     /// A number in the unit of the row.
@@ -96,12 +105,16 @@ impl Row {
             Bound::AtMost => format!("at most {reference}"),
             Bound::AtLeast => format!("at least {reference}"),
             Bound::Reported => "reported".to_owned(),
+            Bound::NotRun => "not run".to_owned(),
         }
     }
 }
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.bound == Bound::NotRun {
+            return write!(f, "{}: not run: {}", self.method, self.quantity);
+        }
         write!(f, "{}, {}: {}", self.method, self.quantity, self.with_unit(self.measured))?;
         match self.bound {
             Bound::Reported => Ok(()),

@@ -31,7 +31,7 @@ pub fn markdown(outcomes: &[Outcome<'_>]) -> String {
          Each scene is also a test (`cargo test -p validation`). Units are SI.\n\n\
          {} scenes, {} numbers, {} outside their bound.\n",
         outcomes.len(),
-        rows().count(),
+        rows().filter(|row| row.bound != crate::Bound::NotRun).count(),
         rows().filter(|row| !row.holds()).count(),
     );
     for outcome in outcomes {
@@ -54,6 +54,7 @@ fn line(row: &Row) -> String {
     let error = match row.bound {
         crate::Bound::Absolute(_) | crate::Bound::Relative(_) => Number(row.error()).to_string(),
         crate::Bound::AtMost | crate::Bound::AtLeast | crate::Bound::Reported => String::new(),
+        crate::Bound::NotRun => return format!("| {} | not run: {} | | | | |\n", row.method, row.quantity),
     };
     format!(
         "| {} | {} | {} | {} | {error} | {} |\n",

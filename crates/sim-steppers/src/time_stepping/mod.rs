@@ -9,12 +9,18 @@
 //! | `sites` | contact points as rows, for contact laws |
 //! | `patches` | manifolds kept for the soft solver |
 //! | `soft` | a step with soft contacts |
+//! | `turning` | bodies in soft contact turn as Euler's equations say |
+//! | `guard` | soft contacts give no energy |
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
 //! | `forces` | springs, drag and torques |
 //! | `impact` | bounces, at the time at which they happen |
+//! | `turn_limit` | steps cut where bodies turn far |
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
+//! | `stiff` | the same where springs hold the bodies |
+//! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
+//! | `repay` | what that lifts is paid for by motion |
 //! | `sleep` | islands that lie still |
 //! | `normals` | normals that know their neighbours |
 //! | `notice` | contact events, forces, sensors |
@@ -42,6 +48,7 @@ mod soft;
 mod stepper;
 mod stiff;
 mod trails;
+mod turn_limit;
 mod turning;
 mod watched;
 

@@ -45,6 +45,7 @@ use super::{
     sleep::Sleep,
     soft::SoftContacts,
     stiff::Stiff,
+    turn_limit,
     watched::Horizon,
 };
 use crate::errors;
@@ -362,7 +363,7 @@ impl TimeStepping {
         while k < count && duration > 0.0 {
             k += 1.0;
             let end = if k < count { start + duration * (k / count) } else { target };
-            let mut cuts = 0;
+            let mut cuts = [0; 2];
             while world.time() < end {
                 if self.soft.is_some() {
                     self.soft_step(world, end)?;
@@ -374,8 +375,8 @@ impl TimeStepping {
         Ok(())
     }
 
-    /// One step that ends at `end`, or earlier where it is cut.
-    fn step(&mut self, world: &mut World, end: f64, cuts: &mut u32) -> Result<(), StepError> {
+    /// One step that ends at `end`, or earlier where it is cut: so often at bounces and for turning bodies.
+    fn step(&mut self, world: &mut World, end: f64, cuts: &mut [u32; 2]) -> Result<(), StepError> {
         let time = world.time();
         self.report.solver.steps += 1;
         self.wake_disturbed(world, end - time);
@@ -384,7 +385,7 @@ impl TimeStepping {
         self.trace(Stage::Impacts);
         let whole = end - time;
         let mut h = whole;
-        let may_cut = *cuts < self.params.max_cuts;
+        let may_cut = cuts[0] < self.params.max_cuts;
         self.impacts(world, if may_cut { 0.0 } else { whole })?;
         self.trace(Stage::Cut);
         self.bouncing.clear();
@@ -397,10 +398,14 @@ impl TimeStepping {
         if may_cut {
             h = self.first_root(world, h);
         }
+        let bounce = h;
+        if cuts[1] < turn_limit::MOST {
+            h = self.turn_limit(h);
+        }
         let cut = h < whole && time + h < end && time + h > time;
         let next = if cut { time + h } else { end };
         if cut {
-            *cuts += 1;
+            cuts[usize::from(h < bounce)] += 1;
             self.report.solver.cuts += 1;
         }
         self.solve_contacts(world, next - time, may_cut)?;

@@ -186,6 +186,11 @@ impl Trails {
         self.get(slot).map_or(f64::INFINITY, |t| t.reach)
     }
 
+    /// How far a point of a body that turning moves is from its centre, m.
+    pub(super) fn spin(&self, slot: u32) -> f64 {
+        self.get(slot).map_or(f64::INFINITY, |t| t.spin)
+    }
+
     /// Size of a body, m.
     pub(super) fn radius(&self, slot: u32) -> f64 {
         self.get(slot).map_or(f64::INFINITY, |t| t.radius)

@@ -2,7 +2,7 @@
 
 use super::{Change, World};
 use crate::{
-    body::{Body, Rest},
+    body::{Body, Rest, check_surface},
     collider::{Collider, Groups, Surface},
     error::WorldError,
 };
@@ -25,6 +25,30 @@ impl World {
         };
         let ((f1, e1), (f2, e2)) = (numbers(a.surface), numbers(b.surface));
         SurfacePair { friction: table.friction.apply(f1, f2), restitution: table.restitution.apply(e1, e2) }
+    }
+
+    /// Gives a collider another friction and restitution: they hold from the next advance on, in contacts that last too. Sleepers wake: what held them
+    /// may not hold them any more. Density and shape are of a body's making: for others, remove it and add another.
+    ///
+    /// ```
+    /// use sim_traits::Sphere;
+    /// use sim_world::{Body, Surface, World};
+    ///
+    /// let mut world = World::new([0.0, 0.0, -9.81])?;
+    /// let ball = world.add(Body::free().shape(Sphere::new(0.1)?).friction(0.8))?;
+    /// let worn = Surface::Own { friction: 0.3, restitution: 0.0 };
+    /// world.set_surface(world[ball].colliders()[0], worn)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such collider or material; a number that cannot be. Nothing is changed then.
+    pub fn set_surface(&mut self, id: ColliderId, surface: Surface) -> Result<(), WorldError> {
+        let body = self.collider(id)?.body;
+        check_surface(body, surface, &self.materials)?;
+        self.colliders.get_mut(id).ok_or(WorldError::UnknownCollider { id })?.surface = surface;
+        self.note(Change::Materials);
+        Ok(())
     }
 
     /// True if two colliders can exert impulses on each other: of different bodies, at least one of them free, groups that

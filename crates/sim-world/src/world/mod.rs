@@ -50,7 +50,7 @@ pub enum Change {
     Timer(TimerId),
     /// A controller was added or removed.
     Controller(ControllerId),
-    /// Materials, or how two of them combine, may be others than before.
+    /// Materials or surfaces, or how two of them combine, may be others than before.
     Materials,
 }
 

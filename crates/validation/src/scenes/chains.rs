@@ -2,7 +2,7 @@
 
 use crate::{
     Bound, Failed, Row, Scene,
-    methods::{Method, Setup, under_each},
+    methods::{Kind, Method, Setup, under_each},
     scenes::worlds::{G, earth},
 };
 use sim_core::prelude::{Body, DVec3, Sphere, World};
@@ -40,7 +40,11 @@ fn cradle(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
             worst = worst.max((run.world[ball].velocity().linear - DVec3::X * exact).length());
         }
         let quantity = format!("{sent} sent: velocities, largest error");
-        rows.push(Row::at_most(method.name, &quantity, "m/s", worst, 1e-6));
+        // Springs share out an impact over all balls at once.
+        rows.push(match method.kind {
+            Kind::Soft => Row::reported(method.name, &quantity, "m/s", worst),
+            _ => Row::at_most(method.name, &quantity, "m/s", worst, 1e-6),
+        });
     }
     Ok(())
 }
@@ -65,14 +69,11 @@ fn drop(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     let mut run = method.run(world, &Setup::IMPACTS)?;
     run.advance_to(speed / G + rise / G)?;
     let height = (run.world[top].position().z - floor) / h;
-    rows.push(Row::new(
-        method.name,
-        "height of the small ball / drop",
-        "",
-        height,
-        29.0 * 29.0 / (11.0 * 11.0),
-        Bound::Relative(1e-6),
-    ));
+    let (what, exact) = ("height of the small ball / drop", 29.0 * 29.0 / (11.0 * 11.0));
+    rows.push(match method.kind {
+        Kind::Soft => Row::reported(method.name, what, "", height),
+        _ => Row::new(method.name, what, "", height, exact, Bound::Relative(1e-6)),
+    });
     Ok(())
 }
 

@@ -29,15 +29,19 @@ fn fall(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
         tiles.push(world.add(tile.friction(0.35).restitution(0.3))?);
     }
     let mut run = method.run(world, &Setup { size: 0.05, all_contacts: true, ..Setup::PLAIN })?;
-    // When each one leans by ten degrees.
+    // When each one leans by ten degrees, between two looks by the line between the angles.
     let mut dates = [f64::NAN; COUNT];
+    let mut angles = [0.0; COUNT];
+    let look = method.look(1e-3);
     while run.world.time() < 1.5 {
-        run.advance(1e-3)?;
-        for (date, &tile) in dates.iter_mut().zip(&tiles) {
+        run.advance(look)?;
+        for ((date, angle), &tile) in dates.iter_mut().zip(&mut angles).zip(&tiles) {
             let up = (run.world[tile].user_pose().rotation * DVec3::Z).z;
-            if date.is_nan() && up < sim_math::ops::cos(lean) {
-                *date = run.world.time();
+            let now = sim_math::ops::acos(up.clamp(-1.0, 1.0));
+            if date.is_nan() && now > lean {
+                *date = run.world.time() - look * (now - lean) / (now - *angle);
             }
+            *angle = now;
         }
         if dates.iter().all(|d| d.is_finite()) && run.world.time() > dates[COUNT - 1] + 0.15 {
             break;
@@ -60,9 +64,16 @@ fn fall(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::methods::METHODS;
 
     #[test]
     fn all_dominoes_fall() {
-        crate::assert_holds(&SCENE);
+        // The page has all methods; picks and pivots take half a minute where dominoes lean on each other in one long island.
+        for method in METHODS.iter().filter(|m| !["time, greedy", "time, lemke"].contains(&m.name)) {
+            let mut rows = Vec::new();
+            fall(method, &mut rows).unwrap();
+            rows.iter().for_each(|row| println!("{row}"));
+            rows.iter().for_each(|row| assert!(row.holds(), "{row}"));
+        }
     }
 }

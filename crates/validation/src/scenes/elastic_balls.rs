@@ -2,7 +2,7 @@
 
 use crate::{
     Bound, Failed, Row, Scene,
-    methods::{Method, Setup, under_each},
+    methods::{Kind, Method, Setup, under_each},
     scenes::worlds::{G, earth, momentum_scale},
 };
 use sim_core::prelude::{Body, Cuboid, DVec3, Sphere, World};
@@ -40,10 +40,17 @@ fn falling(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     // One fall, then bounces every twice as long.
     let fall = (2.0 * drop / G).sqrt();
     let bounces = ((20.0 - fall) / (2.0 * fall)).floor() + 1.0;
+    let (name, end) = (method.name, energy(&run.world));
+    if method.kind == Kind::Soft {
+        // Springs never add energy; what they lose at e = 1 is in their nature.
+        rows.push(Row::at_most(name, "energy after 20 s / energy at the start", "", end / exact, 1.0 + 1e-6));
+        rows.push(Row::reported(name, "energy, largest relative error", "", worst));
+        return Ok(());
+    }
     rows.extend([
-        Row::new(method.name, "energy after 20 s", "J", energy(&run.world), exact, Bound::Relative(1e-9)),
-        Row::at_most(method.name, "energy, largest relative error", "", worst, 1e-9),
-        Row::new(method.name, "impacts", "", collisions as f64, 49.0 * bounces, Bound::Absolute(0.0)),
+        Row::new(name, "energy after 20 s", "J", end, exact, Bound::Relative(1e-9)),
+        Row::at_most(name, "energy, largest relative error", "", worst, 1e-9),
+        Row::new(name, "impacts", "", collisions as f64, 49.0 * bounces, Bound::Absolute(0.0)),
     ]);
     Ok(())
 }
@@ -72,9 +79,17 @@ fn meeting(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
         // The lever arms are about a metre.
         angular = angular.max((run.world.angular_momentum() - spin).length() / scale);
     }
+    // Impulses of a step act at the places that contacts had at its start. With laws that is of first order: 3.9e-5, 1.3e-5, 5.9e-6 and 2.8e-6 in steps of
+    // 1/60, 1/240, 1/480 and 1/960 s. Springs act across the gap or overlap of the points that they hold together, fifty times that.
     rows.extend([
         Row::at_most(method.name, "momentum, of Σ m|v|", "", linear, 1e-13),
-        Row::at_most(method.name, "angular momentum, of Σ m|v| × 1 m", "", angular, 1e-13),
+        Row::at_most(
+            method.name,
+            "angular momentum, of Σ m|v| × 1 m",
+            "",
+            angular,
+            method.bar(1e-13, 1e-4, 5e-3),
+        ),
         Row::new(method.name, "impacts", "", collisions as f64, 30.0, Bound::AtLeast),
     ]);
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::{
     Bound, Failed, Row, Scene,
-    methods::{Method, Setup, under_each},
+    methods::{H, Method, Setup, under_each},
     scenes::worlds::{G, earth, heading},
 };
 use sim_core::prelude::{Body, DVec3, Sphere};
@@ -14,6 +14,9 @@ pub(super) const SCENE: Scene = Scene {
     run: || under_each(slide),
 };
 
+/// Height that it is dropped from, m.
+const DROP: f64 = 5e-4;
+
 fn slide(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     let (v0, mu, radius) = (5.0, 0.2, 0.1);
     let time = 2.0 * v0 / (7.0 * mu * G);
@@ -22,7 +25,7 @@ fn slide(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     for (k, degrees) in [0.0, 30.0, 45.0, 77.0].into_iter().enumerate() {
         let ahead = heading(degrees);
         let mut world = earth(mu)?;
-        let start = DVec3::new(0.0, 0.0, radius + 5e-4);
+        let start = DVec3::new(0.0, 0.0, radius + DROP);
         let ball =
             world.add(Body::free().shape(Sphere::new(radius)?).at(start).moving(ahead * v0).friction(mu))?;
         let mut run = method.run(world, &Setup::PLAIN)?;
@@ -39,24 +42,17 @@ fn slide(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
         all.into_iter().fold(exact, |w, x| if (x - exact).abs() > (w - exact).abs() { x } else { w })
     };
     let name = method.name;
+    // The event-driven ball hops on its envelope of a thousandth; steps of time slow it down by μ g h a step, exactly, and are late by half a step on the way.
+    // In the step in which it lands, friction acts at an arm that is off by the height of the drop: of μ g h, that share of the radius.
+    let speed = method.bar(0.01, DROP / radius * mu * G * H / (5.0 / 7.0 * v0), 0.003);
+    let way = 0.5 * mu * G * H * time / exact;
+    let way = method.bar(0.01, 1.1 * way, 1.1 * way + 0.003);
+    let rolls = 5.0 / 7.0 * v0;
+    let (fast, far) = (worst(speeds, rolls), worst(lengths, exact));
     rows.extend([
-        Row::new(
-            name,
-            "speed when rolling, worst of 4 headings",
-            "m/s",
-            worst(speeds, 5.0 / 7.0 * v0),
-            5.0 / 7.0 * v0,
-            Bound::Relative(0.01),
-        ),
-        Row::new(
-            name,
-            "distance slid, worst of 4 headings",
-            "m",
-            worst(lengths, exact),
-            exact,
-            Bound::Relative(0.01),
-        ),
-        Row::at_most(name, "slip of the touching point when rolling", "m/s", slips, 0.01 * v0),
+        Row::new(name, "speed when rolling, worst of 4 headings", "m/s", fast, rolls, Bound::Relative(speed)),
+        Row::new(name, "distance slid, worst of 4 headings", "m", far, exact, Bound::Relative(way)),
+        Row::at_most(name, "slip of the touching point when rolling", "m/s", slips, v0 * speed),
         Row::at_most(name, "distance aside of the heading", "m", aside, 1e-9),
     ]);
     Ok(())

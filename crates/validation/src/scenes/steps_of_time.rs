@@ -1,41 +1,22 @@
 //! What is known in closed form, under steps of time: friction, rolling, bounces, piles.
 
-use crate::{Bound, Failed, Row, Scene, scenes::worlds::G};
-use sim_core::prelude::{
-    Body, BodyId, ConeNewton, Cuboid, DQuat, DVec3, HalfSpace, SoftParams, Sphere, Stepper, TimeStepping,
-    TimeSteppingParams, World, soft_stepping, time_stepping,
+use crate::{
+    Bound, Failed, Row, Scene,
+    methods::{Kind, METHODS, Method, Run, Setup},
+    scenes::worlds::G,
 };
+use sim_core::prelude::{Body, BodyId, Cuboid, DQuat, DVec3, HalfSpace, Sphere, World};
 use sim_math::ops;
 
 pub(super) const SCENE: Scene = Scene {
     name: "steps of time",
-    about: "Blocks, balls and piles under time stepping at 1/60 s, with the exact cone and with soft contacts: velocities of sliding and rolling are exact at \
-            any step, places are of first order. How far soft contacts creep, sink and bounce is their nature, and is reported.",
+    about: "Blocks, balls and piles under time stepping at 1/60 s, with every contact law and with soft contacts: velocities of sliding and rolling are exact \
+            at any step, places are of first order. How far soft contacts creep, sink and bounce is their nature, and is reported.",
     run,
 };
 
-/// One of the ways to answer contacts.
-struct Way {
-    name: &'static str,
-    make: fn() -> TimeStepping,
-    exact: bool,
-}
-
-const WAYS: [Way; 2] = [
-    Way {
-        name: "time, exact cone",
-        make: || time_stepping(ConeNewton::default(), TimeSteppingParams::default()),
-        exact: true,
-    },
-    Way {
-        name: "time, soft",
-        make: || soft_stepping(SoftParams::default(), TimeSteppingParams::soft()),
-        exact: false,
-    },
-];
-
-impl Way {
-    /// A number that has to be met by the exact cone to `fine`, and by soft contacts to `coarse`; reported only without one.
+impl Method {
+    /// A number that has to be met by contact laws to `fine`, and by soft contacts to `coarse`; reported only without one.
     fn row(
         &self,
         quantity: &str,
@@ -44,15 +25,19 @@ impl Way {
         reference: f64,
         bars: (f64, Option<f64>),
     ) -> Row {
-        match (self.exact, bars) {
-            (true, (fine, _)) => {
-                Row::new(self.name, quantity, unit, measured, reference, Bound::Absolute(fine))
+        match (self.kind, bars) {
+            (Kind::Soft, (_, None)) => Row::reported(self.name, quantity, unit, measured),
+            (Kind::Soft, (_, Some(bar))) | (_, (bar, _)) => {
+                Row::new(self.name, quantity, unit, measured, reference, Bound::Absolute(bar))
             }
-            (false, (_, Some(coarse))) => {
-                Row::new(self.name, quantity, unit, measured, reference, Bound::Absolute(coarse))
-            }
-            (false, (_, None)) => Row::reported(self.name, quantity, unit, measured),
         }
+    }
+
+    /// Moves a world on by so many seconds.
+    fn advanced(&self, world: World, duration: f64) -> Result<Run, Failed> {
+        let mut run = self.run(world, &Setup::PLAIN)?;
+        run.advance(duration)?;
+        Ok(run)
     }
 }
 
@@ -74,7 +59,7 @@ fn slope(tangent: f64, mu: f64) -> Result<(World, BodyId, DVec3), Failed> {
 
 fn run() -> Result<Vec<Row>, Failed> {
     let mut rows = Vec::new();
-    for way in &WAYS {
+    for way in METHODS.iter().filter(|method| method.steps()) {
         friction(way, &mut rows)?;
         bounces(way, &mut rows)?;
         stack(way, &mut rows)?;
@@ -82,18 +67,17 @@ fn run() -> Result<Vec<Row>, Failed> {
     Ok(rows)
 }
 
-fn friction(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
+fn friction(way: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     let mu = 0.5;
-    let (mut world, block, _) = slope(mu * 0.999, mu)?;
-    let mut stepper = (way.make)();
-    stepper.advance(&mut world, 1.0)?;
-    let settled = world[block].position();
-    stepper.advance(&mut world, 59.0)?;
-    let crept = (world[block].position() - settled).length();
+    let (world, block, _) = slope(mu * 0.999, mu)?;
+    let mut run = way.advanced(world, 1.0)?;
+    let settled = run.world[block].position();
+    run.advance(59.0)?;
+    let crept = (run.world[block].position() - settled).length();
     rows.push(way.row("creep at 0.1 % below the threshold, 59 s", "m", crept, 0.0, (1e-12, None)));
 
-    let (mut world, block, down) = slope(2.0 * mu, mu)?;
-    (way.make)().advance(&mut world, 1.0)?;
+    let (world, block, down) = slope(2.0 * mu, mu)?;
+    let world = way.advanced(world, 1.0)?.world;
     let theta = ops::atan(2.0 * mu);
     let exact = G * (ops::sin(theta) - mu * ops::cos(theta));
     let speed = world[block].velocity().linear.dot(down);
@@ -105,9 +89,9 @@ fn friction(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
         let mut world = floor(DVec3::Z, mu, 0.0)?;
         let puck = Body::free().shape(Cuboid::new(DVec3::new(0.5, 0.5, 0.02))?).friction(mu);
         let puck = world.add(puck.at([0.0, 0.0, 0.02]).moving([2.0 * c, 2.0 * s, 0.0]))?;
-        (way.make)().advance(&mut world, 1.0)?;
-        let way = world[puck].position().truncate().length();
-        lengths = [lengths[0].min(way), lengths[1].max(way)];
+        let world = way.advanced(world, 1.0)?.world;
+        let length = world[puck].position().truncate().length();
+        lengths = [lengths[0].min(length), lengths[1].max(length)];
     }
     let spread = lengths[1] / lengths[0] - 1.0;
     rows.push(way.row("spread of stopping distances over all headings", "", spread, 0.0, (1e-6, Some(1e-2))));
@@ -116,7 +100,7 @@ fn friction(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
     let ball =
         Body::free().shape(Sphere::new(0.5)?).friction(0.2).at([0.0, 0.0, 0.5]).moving([5.0, 0.0, 0.0]);
     let ball = world.add(ball)?;
-    (way.make)().advance(&mut world, 2.0)?;
+    let world = way.advanced(world, 2.0)?.world;
     let rolls = world[ball].velocity().linear.x;
     rows.push(way.row(
         "speed of a ball that slid at 5 m/s and rolls",
@@ -128,13 +112,13 @@ fn friction(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
     Ok(())
 }
 
-fn bounces(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
+fn bounces(way: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     let e = 0.8;
     let mut world = floor(DVec3::Z, 0.0, e)?;
     let ball = Body::free().shape(Sphere::new(0.1)?).friction(0.0).restitution(e).at([0.0, 0.0, 1.1]);
     let ball = world.add(ball)?;
     let fall = (2.0 / G).sqrt();
-    (way.make)().advance(&mut world, fall * (1.0 + e))?;
+    let world = way.advanced(world, fall * (1.0 + e))?.world;
     let apex = world[ball].position().z - 0.1;
     rows.push(way.row("first apex of a ball dropped from 1 m, e = 0.8", "m", apex, e * e, (1e-9, None)));
 
@@ -146,24 +130,23 @@ fn bounces(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
         let ball = Body::free().shape(Sphere::new(0.1)?).friction(0.0).restitution(1.0);
         last = Some(world.add(ball.at([x, 0.0, 0.0]).moving([v, 0.0, 0.0]))?);
     }
-    (way.make)().advance(&mut world, 2.0)?;
+    let world = way.advanced(world, 2.0)?.world;
     let speed = last.map_or(f64::NAN, |id| world[id].velocity().linear.x);
     rows.push(way.row("speed of the last ball of a cradle", "m/s", speed, 1.0, (1e-9, None)));
     Ok(())
 }
 
-fn stack(way: &Way, rows: &mut Vec<Row>) -> Result<(), Failed> {
+fn stack(way: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
     let mut world = floor(DVec3::Z, 0.5, 0.0)?;
     let mut ids = Vec::new();
     for k in 0..10 {
         let block = Body::free().shape(Cuboid::new(DVec3::splat(0.5))?).friction(0.5);
         ids.push(world.add(block.at([0.0, 0.0, 0.5 + f64::from(k)]))?);
     }
-    let mut stepper = (way.make)();
-    stepper.advance(&mut world, 2.0)?;
-    let settled: Vec<DVec3> = ids.iter().map(|id| world[*id].position()).collect();
-    let report = stepper.advance(&mut world, 58.0)?;
-    let moved = ids.iter().zip(&settled).map(|(id, x)| (world[*id].position() - *x).length());
+    let mut run = way.advanced(world, 2.0)?;
+    let settled: Vec<DVec3> = ids.iter().map(|id| run.world[*id].position()).collect();
+    let report = run.advance(58.0)?;
+    let moved = ids.iter().zip(&settled).map(|(id, x)| (run.world[*id].position() - *x).length());
     let drift = moved.fold(0.0, f64::max);
     rows.push(way.row("drift of a stack of ten in 58 s", "m", drift, 0.0, (1e-6, Some(1e-2))));
     rows.push(way.row("deepest overlap in it", "m", report.solver.deepest, 0.0, (1e-6, None)));
