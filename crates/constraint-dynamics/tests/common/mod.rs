@@ -11,7 +11,10 @@ use sim_math::{
 use sim_traits::{Chain, Cuboid, FeatureId, HalfSpace, Manifold, NarrowPhase, PairCache, Shape, Sphere};
 use std::collections::BTreeMap;
 
-type Kept = (Pose, SoftManifold, [[FeatureId; 2]; 4]);
+type Named = (SoftManifold, [[FeatureId; 2]; 4]);
+
+/// Points that are nearer than this are the same, m.
+const SAME: f64 = 0.05;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Solid {
@@ -29,12 +32,11 @@ pub(crate) struct Pile {
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
     pub(crate) manifolds: Vec<SoftManifold>,
-    /// Impulses of the step before, by bodies and features.
-    warm: BTreeMap<([u32; 2], [FeatureId; 2]), f64>,
-    warm_friction: BTreeMap<[u32; 2], SoftManifold>,
     features: Vec<[[FeatureId; 2]; 4]>,
-    /// Relative pose at which the contact of two bodies was found, and its manifold as the last step left it.
-    kept: BTreeMap<[u32; 2], Kept>,
+    /// Manifolds as the last step left them, by bodies.
+    before: BTreeMap<[u32; 2], Named>,
+    /// Relative pose at which the contact of two bodies was found.
+    kept: BTreeMap<[u32; 2], Pose>,
     narrow: Chain,
     pub(crate) solver: SoftSolver,
 }
@@ -55,9 +57,8 @@ impl Pile {
             friction,
             restitution,
             manifolds: Vec::new(),
-            warm: BTreeMap::new(),
-            warm_friction: BTreeMap::new(),
             features: Vec::new(),
+            before: BTreeMap::new(),
             kept: BTreeMap::new(),
             narrow: default_chain(),
             solver: SoftSolver::default(),
@@ -99,7 +100,9 @@ impl Pile {
                     .manifolds(&sa.shape, &sb.shape, &a_from_b, margin, &mut cache, &mut found)
                     .unwrap();
                 let pair = [a as u32, b as u32];
-                if let Some((pose, manifold, features)) = self.kept.get(&pair) {
+                if let (Some(pose), Some((manifold, features))) =
+                    (self.kept.get(&pair), self.before.get(&pair))
+                {
                     let turn = pose.rotation.dot(a_from_b.rotation).abs();
                     let near = (pose.translation - a_from_b.translation).length() < 2e-3 && turn > 1.0 - 1e-6;
                     if near && !found.is_empty() {
@@ -110,7 +113,7 @@ impl Pile {
                 }
                 self.kept.remove(&pair);
                 if !found.is_empty() {
-                    self.kept.insert(pair, (a_from_b, SoftManifold::default(), [[FeatureId::NONE; 2]; 4]));
+                    self.kept.insert(pair, a_from_b);
                 }
                 for manifold in &found {
                     self.manifolds.push(self.fixed_to_bodies([a as u32, b as u32], manifold));
@@ -129,12 +132,18 @@ impl Pile {
         let b_from_a = b.inverse() * a;
         let mut out =
             SoftManifold::new(bodies, manifold.normal, NormalOf::A, self.friction, self.restitution);
-        if let Some(before) = self.warm_friction.get(&bodies) {
+        let before = self.before.get(&bodies);
+        if let Some((before, _)) = before {
             out.inherit_friction(before);
         }
         for point in manifold.points() {
-            let impulse = self.warm.get(&(bodies, point.features)).copied().unwrap_or(0.0);
-            out.push(point.point_a, b_from_a.transform_point(point.point_b), impulse);
+            // Features change where another face leads; what lies at the same place goes on all the same.
+            let same = before.and_then(|(before, features)| {
+                let named = || features[..before.len()].iter().position(|f| *f == point.features);
+                let placed = || before.points().position(|p| (p[0] - point.point_a).length() < SAME);
+                named().or_else(placed).map(|k| before.impulses()[k])
+            });
+            out.push(point.point_a, b_from_a.transform_point(point.point_b), same.unwrap_or(0.0));
         }
         out
     }
@@ -174,16 +183,9 @@ impl Pile {
     }
 
     fn remember(&mut self) {
-        self.warm_friction.clear();
-        self.warm.clear();
+        self.before.clear();
         for (m, features) in self.manifolds.iter().zip(&self.features) {
-            for (impulse, features) in m.impulses().iter().zip(features) {
-                self.warm.insert((m.bodies(), *features), *impulse);
-            }
-            self.warm_friction.insert(m.bodies(), *m);
-            if let Some((_, manifold, names)) = self.kept.get_mut(&m.bodies()) {
-                (*manifold, *names) = (*m, *features);
-            }
+            self.before.insert(m.bodies(), (*m, *features));
         }
     }
 }

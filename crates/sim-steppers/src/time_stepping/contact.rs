@@ -354,7 +354,8 @@ impl TimeStepping {
             let lost = if flyer.struck { [0.0, taken] } else { [taken, 0.0] };
             work.stepping -= lost[0];
             work.impact -= lost[1];
-            self.debts.carried(slot, *state.pose(), end.linear * h, state.velocity, lost);
+            // What a contact turned, as the motion of a top, is not taken back.
+            self.debts.carried(slot, *state.pose(), end.linear * h, Motion::ZERO, lost);
         }
         world.book_contact_work(&work);
     }

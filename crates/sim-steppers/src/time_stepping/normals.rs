@@ -21,7 +21,11 @@
 //! the slider's collider lies above it:            min m·x ≥ o + min(gap of Q, 0) − ε, less a hundredth of its size where contacts are soft
 //! m is that of a face of the other collider of P if it is one to 1e-3 rad
 //! then Q keeps them apart: P acts along m where n·m > ½, else not at all
+//! P of a curved surface acts only if it is as near as Q along m, or, where contacts are soft, if n·m > 0.999
 //! ```
+//!
+//! A curved surface touches elsewhere along m, by its radius times the angle. But a cylinder that lies on several tiles and tilts by what soft contacts give way has
+//! normals that differ a little, and every tile carries it.
 //!
 //! Of two contacts that could replace each other the nearer one stays.
 //!
@@ -300,6 +304,7 @@ impl Normals {
     fn decide(&mut self, world: &World, watched: &mut [Watched], due: Option<&mut Vec<u32>>, slop: f64) {
         let Self { entries, overruled, .. } = self;
         let is_overruled = |k: u32| overruled.binary_search_by_key(&k, |o| o.p).is_ok();
+        let is_soft = due.is_some();
         let mut changed = due;
         let mut next = 0;
         for (k, entry) in (0..).zip(&*entries) {
@@ -318,9 +323,10 @@ impl Normals {
             }
             let bend = match (best, pair.sides(world)) {
                 (Some((_, gap, m)), Some((colliders, bodies))) => {
-                    // A curved surface touches elsewhere along m, unless it is as near as Q there.
+                    // A curved surface touches elsewhere along m, unless it is as near as Q there, or tilted a little only.
                     let carries = || points.iter().any(|[on_a, on_b]| m.dot(*on_a - *on_b) <= gap + slop);
-                    let kept = colliders.iter().all(|c| has_places(c.shape())) || carries();
+                    let near = || is_soft && m.dot(entry.normal) > 1.0 - SOFT_FLUSH;
+                    let kept = colliders.iter().all(|c| has_places(c.shape())) || near() || carries();
                     if kept && m.dot(entry.normal) > BENT {
                         Bend::Along(pose_of(bodies[0], colliders[0]).inverse_transform_vector(m))
                     } else {

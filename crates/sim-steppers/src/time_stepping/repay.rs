@@ -9,8 +9,8 @@
 //! | code | meaning | unit |
 //! |---|---|---|
 //! | w | what corrections of the step added to the potential of a body | J |
-//! | δ | v⁺ − v₀, change of its velocity in the step | m/s, rad/s |
-//! | d | half the square of δ, with masses: what the length of the step took from it | J |
+//! | δ | v⁺ − v₀, change of the velocity of a body that no contact pushed in the step; 0 for others | m/s, rad/s |
+//! | d | half the square of v⁺ − v₀, with masses: what the length of the step took from it | J |
 //! | s | what contacts that gave way took from it, −`p_n` (`u_n`⁺ + g/h) | J |
 //! | A | fall of its potential on its straight way of the step, h v⁺, before corrections | J |
 //! | u | velocity of the script that carries an island; 0 if something else holds it; of its centre of mass if nothing does, and then δ = 0 | m/s, rad/s |
@@ -27,7 +27,8 @@
 //!
 //! A body whose surface is curved moves along the tangent of its way and is lifted at the end of the step by w = ½ H″ (h ω)², with H its potential over the turn.
 //! Without payment a rocking body would gain that much. What the step itself gave pays first: a body that fell in for want of a contact, and
-//! was lifted again, goes on as before. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last still do.
+//! was lifted again, goes on as before. Not so where contacts pushed: they turn the motion of a top, and to take back a share of that would be a torque of first
+//! order for a debt of third. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last still do.
 //! w/T is (h Ω)², Ω the frequency of rocking: where a step is too long for it, the body would swing higher with every step; it goes down to the lowest place of its way instead, and so comes to rest.
 //!
 //! # Cost
@@ -123,7 +124,7 @@ impl Debts {
         bodies.into_iter().for_each(|slot| self.sunk[slot as usize] = true);
     }
 
-    /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity, and lost energy (J) to the
+    /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity that may be taken back, and lost energy (J) to the
     /// length of the step, or because it was struck.
     pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, change: Motion, lost: [f64; 2]) {
         (self.owed[slot][1], self.owed[slot][2]) = (lost[0], lost[1]);
