@@ -136,7 +136,7 @@ impl Horizon {
         } else if shapes.into_iter().all(|s| is_flat(s) || is_round(s)) {
             self.round
         } else {
-            self.flat.min(OTHERWISE)
+            OTHERWISE * self.flat
         }
     }
 }
