@@ -62,8 +62,8 @@ fn span() -> [usize; 2] {
 }
 
 /// Found in steps of 1/60 s: over the first leg 0.753 m/s with the exact cone, 0.748 with sweeps and 0.783 from event to event, beside 0.764 with the exact cone at an
-/// eighth of the step; over the whole chain 0.742 beside 0.751. Soft contacts do not pass: 0.54 m/s over the first leg, and on the stairs dominoes fall before
-/// the wave comes.
+/// eighth of the step, 0.739 with greedy picks and 0.720 with Lemke; over the whole chain 0.742 beside 0.751. Soft contacts do not pass: 0.64 m/s over the first
+/// leg, 0.57 over the whole chain.
 #[test]
 fn soak_the_wave_is_as_fast_as_in_an_eighth_of_the_step() {
     let reference = wave("time", "cone", 0.125, span());
@@ -77,11 +77,13 @@ fn soak_the_wave_is_as_fast_as_in_an_eighth_of_the_step() {
     }
 }
 
-/// Gaps of 10 and 20 μm under six layers close, and nothing else happens. Under soft contacts it falls within two seconds.
+/// Gaps of 10 and 20 μm under six layers close, and nothing else happens; under soft contacts each layer sinks in by some μm as well. From event to event it creeps
+/// by 0.9 mm per second.
 #[test]
 fn soak_a_tower_that_nothing_hits_stands() {
     let all = std::env::var("TUMBLESTONE_SOAK").is_ok();
-    for (stepper, solver, time) in [("time", "cone", 20.0), ("time", "sweeps", 20.0)] {
+    for (stepper, solver, time) in [("time", "cone", 20.0), ("time", "sweeps", 20.0), ("time", "soft", 20.0)]
+    {
         let mut run = start(stepper, solver, 1.0, false);
         let ids: Vec<_> = of(&run, "pillar").into_iter().chain(of(&run, "lintel")).collect();
         let places: Vec<DVec3> = ids.iter().map(|id| run.world()[*id].position()).collect();
