@@ -196,7 +196,7 @@ impl<'a> Neighbour<'a> {
         limit: f64,
     ) -> Result<Option<(Separation, u32)>, NarrowPhaseError> {
         let mut best: Option<(Separation, u32)> = None;
-        let mut overlap = false;
+        let mut touched = None;
         surface.visit_nearest(&self.aabb, limit, &mut |id, triangle, limit| {
             // The plane between the shape and the nearest triangle so far often leaves this one behind it.
             if let Some((near, _)) = best
@@ -207,7 +207,7 @@ impl<'a> Neighbour<'a> {
             let (found, apart) = self.gap(triangle, DVec3::ZERO, limit);
             if !apart || found.distance <= 0.0 {
                 // Touching: depth is another matter.
-                overlap = true;
+                touched = Some((id, *triangle));
                 return -1.0;
             }
             if found.distance <= limit && best.is_none_or(|b| (found.distance, id) < (b.0.distance, b.1)) {
@@ -215,7 +215,7 @@ impl<'a> Neighbour<'a> {
             }
             limit.min(found.distance * (1.0 + 1e-14))
         });
-        if overlap {
+        if let Some((id, triangle)) = touched {
             let mut deepest: Option<(Separation, u32)> = None;
             self.contacts(surface, 0.0, &mut |id, manifold| {
                 if let Some(p) = manifold.deepest()
@@ -234,7 +234,9 @@ impl<'a> Neighbour<'a> {
             if deepest.is_some() {
                 return Ok(deepest);
             }
-            return self.least_of_all(surface);
+            let least = self.least_of_all(surface)?;
+            // Boxes may be apart where the search for a distance was at its limit.
+            return if least.is_some() { Ok(least) } else { Ok(Some((self.separation(&triangle)?, id))) };
         }
         if let Some(found) = self.inside(surface) {
             return Ok(Some(found));

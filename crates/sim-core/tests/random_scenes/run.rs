@@ -33,8 +33,8 @@ pub(crate) const METHODS: [Method; 4] = [
     Method {
         name: "events",
         scenes: 20,
-        // Sheets of triangles with no distance to what is on both sides of them (1); budgets of events used up between two that nearly rest on each other.
-        known: 6,
+        // Budgets of events used up between two that nearly rest on each other.
+        known: 5,
         most: 8,
         overlap: 1e-9,
         remainder: 1e-9,
