@@ -48,6 +48,7 @@
 mod anchor;
 mod errors;
 pub mod event_driven;
+mod pooled;
 mod push;
 pub mod time_stepping;
 

@@ -48,7 +48,7 @@ use super::{
     stepper::EventDriven,
     touch::{ContactName, LOW, sites},
 };
-use crate::push::Push;
+use crate::{pooled::pooled, push::Push};
 use constraint_dynamics::{
     PoolBody, PoolContact,
     restitution::{Bounce, Impact},
@@ -127,12 +127,7 @@ impl Strike {
         self.index[slot as usize] = k;
         let spread = state.inverse_mass() == 0.0;
         self.members.push(Member { slot, state, spread });
-        self.pool.push(PoolBody {
-            center: state.pose().translation,
-            inverse_mass: state.inverse_mass(),
-            inverse_inertia: state.inverse_inertia(),
-            velocity: state.velocity,
-        });
+        self.pool.push(pooled(&state));
         Ok(k)
     }
 }

@@ -4,6 +4,7 @@
 //! problem gives it, along a straight line: gravity and contact have changed that velocity together at the start of the step.
 
 use super::stepper::TimeStepping;
+use crate::pooled::pooled;
 use constraint_dynamics::PoolBody;
 use rigid_impulse::Body as RigidState;
 use sim_math::{
@@ -42,13 +43,7 @@ impl TimeStepping {
         for slot in 0..world.body_slots() as u32 {
             let (mut body, mut acceleration) = (NOTHING, DVec3::ZERO);
             if let Some((_, found)) = world.body_in_slot(slot) {
-                let state = found.state();
-                body = PoolBody {
-                    center: state.pose().translation,
-                    inverse_mass: state.inverse_mass(),
-                    inverse_inertia: state.inverse_inertia(),
-                    velocity: state.velocity,
-                };
+                body = pooled(found.state());
                 if found.rest() != Rest::Awake {
                     (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
                 } else if found.is_free() {

@@ -41,7 +41,7 @@
 //! `tests/time_bouncing.rs`, `tests/flat.rs`
 
 use super::{params::TimeSteppingParams, sites::Site, stepper::TimeStepping, trails::Trails};
-use constraint_dynamics::{PoolContact, restitution::Bounce};
+use constraint_dynamics::{PoolBody, PoolContact, restitution::Bounce};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_world::{Collider, Piece, Rest, StepError, World};
@@ -265,15 +265,11 @@ impl TimeStepping {
         self.report.solver.iterations += u64::from(report.iterations);
         self.report.solver.unsolved += u64::from(report.cut_off);
         // Their work is that of the mean velocity over all of them.
-        for (body, velocity) in self.pool.iter_mut().zip(&mut impacts.before) {
-            std::mem::swap(&mut body.velocity, velocity);
-        }
-        let ends = |c: &PoolContact| c.bodies.map(|slot| self.pool[slot as usize].velocity_at(c.point));
-        impacts.ends.clear();
-        impacts.ends.extend(impacts.contacts.iter().map(ends));
-        for (body, velocity) in self.pool.iter_mut().zip(&mut impacts.before) {
-            std::mem::swap(&mut body.velocity, velocity);
-        }
+        let Impacts { before, contacts, ends, .. } = impacts;
+        let body_before =
+            |slot: u32| PoolBody { velocity: before[slot as usize], ..self.pool[slot as usize] };
+        ends.clear();
+        ends.extend(contacts.iter().map(|c| c.bodies.map(|slot| body_before(slot).velocity_at(c.point))));
         for m in 0..impacts.sites.len() {
             let p = impacts.law.impulses()[m];
             if p == DVec3::ZERO {

@@ -8,12 +8,12 @@ use crate::soft::{
     share::Stage,
 };
 
-impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
+impl<L: Lane> Row<L> {
     /// Nothing yet.
-    pub(in crate::soft) fn empty() -> Self {
+    fn empty() -> Self {
         let zero = L::splat(0.0);
         let none = Vec3 { x: zero, y: zero, z: zero };
-        let row = Row {
+        Self {
             an: none,
             bn: none,
             gap: zero,
@@ -26,7 +26,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             inv_k: zero,
             arm: [zero; 2],
             reach: zero,
-        };
+        }
+    }
+}
+
+impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
+    /// Nothing yet.
+    pub(in crate::soft) fn empty() -> Self {
+        let zero = L::splat(0.0);
+        let none = Vec3 { x: zero, y: zero, z: zero };
+        let row = Row::empty();
         Self {
             bodies: [[0; 2]; MAX_LANES],
             moves: [[0; 2]; MAX_LANES],
@@ -133,20 +142,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             // Impulses act in the middle of the two points, on one line for both bodies. Arms for now; crossed with the normal below.
             let an = on_a.plus(on_b).scale(L::splat(0.5));
             let (bn, gap) = (an.plus(between), n.dot(on_a.minus(on_b)));
-            *row = Row {
-                an,
-                bn,
-                gap,
-                moved: zero,
-                p,
-                sum: zero,
-                hit: zero,
-                approach: zero,
-                rate: zero,
-                inv_k: zero,
-                arm: [zero; 2],
-                reach: zero,
-            };
+            *row = Row { an, bn, gap, p, ..Row::empty() };
         }
         (self.bodies, self.moves, self.manifold) = (at, moves, manifold);
         self.n = n;
