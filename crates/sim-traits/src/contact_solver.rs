@@ -488,7 +488,7 @@ pub struct ContactReport {
 /// **Determinism.** A function of the problem and the guess.
 ///
 /// The conformance kit is `sim_traits::testkit::contact_solver`.
-pub trait ContactSolver: Debug + Send {
+pub trait ContactSolver: Debug + Send + Sync {
     /// Short name, such as `"cone"`.
     fn kind(&self) -> &'static str;
 

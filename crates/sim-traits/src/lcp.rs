@@ -185,7 +185,7 @@ pub struct LcpReport {
 /// **Determinism.** A function of the problem and, for a solver that warm-starts, of the earlier calls.
 ///
 /// The conformance kit is `sim_traits::testkit::lcp`.
-pub trait LcpSolver: Debug + Send {
+pub trait LcpSolver: Debug + Send + Sync {
     /// Finds z.
     ///
     /// # Errors

@@ -42,6 +42,7 @@
 //! | `std` | yes | reserved: the crate always links `std` today |
 //! | `serde` | no | snapshots ([`World::snapshot`]) |
 //! | `libm` | no | the same bits on every target |
+//! | `testkit` | no | conformance kit for steppers ([`testkit`]) |
 //!
 //! # What it does not do
 //!
@@ -68,6 +69,8 @@ pub mod snapshot;
 mod solid;
 mod stability;
 mod stepper;
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
 mod work;
 mod world;
 
@@ -88,7 +91,7 @@ pub use solid::mass_of;
 pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
 pub use work::{ContactWork, ForceWork};
-pub use world::{Change, World, WorldBuilder};
+pub use world::{Change, Mark, World, WorldBuilder};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -280,7 +280,7 @@ impl fmt::Display for StepReport {
 /// continues any world.
 ///
 /// **Determinism.** A function of the world, of the sequence of calls, and of its parts.
-pub trait Stepper: Debug + Send {
+pub trait Stepper: Debug + Send + Sync {
     /// Short name, such as `"event-driven"`.
     fn kind(&self) -> &'static str;
 

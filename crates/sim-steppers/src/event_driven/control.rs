@@ -19,7 +19,7 @@ impl EventDriven {
         let result = world.run_controller(controller);
         self.sync_changes(world)?;
         world.forget_changes();
-        self.seen = Some(world.revision());
+        self.seen = Some(world.mark());
         self.list_pending(world, time);
         if let Some(&(_, event)) = self.controllers.iter().find(|(id, _)| *id == controller) {
             let next = world.controller_timer(controller).map_or(f64::INFINITY, sim_world::Timer::next);

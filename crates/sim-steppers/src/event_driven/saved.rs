@@ -102,8 +102,9 @@ mod tables {
         }
 
         pub(in super::super) fn save_tables(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
-            let before_changes = world.revision() - world.changes().len() as u64;
-            if self.seen != Some(before_changes) || self.reached.to_bits() != world.time().to_bits() {
+            if self.seen != Some(world.mark_before_changes())
+                || self.reached.to_bits() != world.time().to_bits()
+            {
                 // It does not know this world: a fresh one is as good.
                 return Ok(Vec::new());
             }
@@ -178,7 +179,7 @@ mod tables {
             }
             self.fill(world, tables)?;
             self.reached = world.time();
-            self.seen = Some(world.revision() - world.changes().len() as u64);
+            self.seen = Some(world.mark_before_changes());
             Ok(())
         }
 

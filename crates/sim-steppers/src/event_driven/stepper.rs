@@ -64,7 +64,7 @@ use rigid_impulse::{Body as RigidState, CollisionKind, EventId, EventQueue};
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, Executor, ImpactLaw, Manifold, NarrowPhase, Pair};
 use sim_world::{
-    Collision, Contact, ControllerId, Event, EventKind, Listing, SnapshotError, StepError, StepReport,
+    Collision, Contact, ControllerId, Event, EventKind, Listing, Mark, SnapshotError, StepError, StepReport,
     Stepper, TimerId, World, WorldError,
 };
 
@@ -109,8 +109,8 @@ pub struct EventDriven {
     pub(super) clusters: Vec<EventId>,
     /// Clusters with a body that the user pushed.
     pub(super) marked: Vec<u32>,
-    /// Revision of the world whose tables these are.
-    pub(super) seen: Option<u64>,
+    /// Mark of the world whose tables these are.
+    pub(super) seen: Option<Mark>,
     /// Its time when it was last seen, s.
     pub(super) reached: f64,
     /// Pairs found by a renewed box that the broad phase has not reported yet.

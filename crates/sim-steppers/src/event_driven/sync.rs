@@ -11,11 +11,11 @@ use sim_world::{Change, StepError, World};
 impl EventDriven {
     /// Takes notice of all changes since the last call; starts afresh with a world that it does not know.
     pub(super) fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
-        let before_changes = world.revision() - world.changes().len() as u64;
-        let known = self.seen == Some(before_changes) && self.reached.to_bits() == world.time().to_bits();
+        let known = self.seen == Some(world.mark_before_changes())
+            && self.reached.to_bits() == world.time().to_bits();
         let result = if known { self.sync_changes(world) } else { self.rebuild(world) };
         // After an error nothing is certain: start afresh next time.
-        self.seen = result.is_ok().then(|| world.revision());
+        self.seen = result.is_ok().then(|| world.mark());
         self.reached = world.time();
         if result.is_ok() {
             world.forget_changes();

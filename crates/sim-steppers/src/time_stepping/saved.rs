@@ -93,8 +93,9 @@ mod tables {
         }
 
         pub(in super::super) fn save_tables(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
-            let before_changes = world.revision() - world.changes().len() as u64;
-            if self.seen != Some(before_changes) || self.reached.to_bits() != world.time().to_bits() {
+            if self.seen != Some(world.mark_before_changes())
+                || self.reached.to_bits() != world.time().to_bits()
+            {
                 // It does not know this world: a fresh one is as good.
                 return Ok(Vec::new());
             }
@@ -222,7 +223,7 @@ mod tables {
             (self.last_step, self.advances) = (tables.last_step, tables.advances);
             self.debts.given_way = tables.given_way;
             self.reached = world.time();
-            self.seen = Some(world.revision() - world.changes().len() as u64);
+            self.seen = Some(world.mark_before_changes());
             Ok(())
         }
     }

@@ -58,7 +58,9 @@ use constraint_dynamics::{
 };
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, ContactSolver, Executor, NarrowPhase};
-use sim_world::{Change, ControllerId, EventKind, SnapshotError, StepError, StepReport, Stepper, World};
+use sim_world::{
+    Change, ControllerId, EventKind, Mark, SnapshotError, StepError, StepReport, Stepper, World,
+};
 
 /// How contacts are answered.
 #[derive(Debug)]
@@ -148,7 +150,7 @@ pub struct TimeStepping {
     pub(super) sleep: Sleep,
     /// Length of the step whose impulses are remembered, s.
     pub(super) last_step: f64,
-    pub(super) seen: Option<u64>,
+    pub(super) seen: Option<Mark>,
     pub(super) reached: f64,
     /// The world was changed from outside, and overlaps have not been opened since.
     looked: bool,
@@ -261,8 +263,8 @@ impl TimeStepping {
 
     /// Takes notice of the world; starts afresh with one that it does not know, and looks for contacts if anything changed.
     fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
-        let before_changes = world.revision() - world.changes().len() as u64;
-        let known = self.seen == Some(before_changes) && self.reached.to_bits() == world.time().to_bits();
+        let known = self.seen == Some(world.mark_before_changes())
+            && self.reached.to_bits() == world.time().to_bits();
         if known && world.changes().is_empty() {
             return Ok(());
         }
@@ -293,7 +295,7 @@ impl TimeStepping {
         self.wake_changed(world, known);
         self.find_contacts(world)?;
         self.looked = true;
-        self.seen = Some(world.revision());
+        self.seen = Some(world.mark());
         self.reached = world.time();
         world.forget_changes();
         Ok(())

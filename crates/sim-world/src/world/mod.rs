@@ -6,12 +6,14 @@
 //! | `controllers` | what acts at its own rate |
 //! | `filters` | what meets what |
 //! | `forces` | forces on bodies |
+//! | `mark` | which world it is |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
 
 mod controllers;
 mod filters;
 mod forces;
+mod mark;
 mod motion;
 mod timers;
 
@@ -30,6 +32,9 @@ use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{BodyId, ColliderId};
 use std::ops::Index;
+
+use mark::Identity;
+pub use mark::Mark;
 
 /// A change that the user made and a stepper must notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +65,7 @@ pub enum Change {
 /// is of the world's time.
 #[derive(Debug, Clone)]
 pub struct World {
+    identity: Identity,
     pub(crate) time: f64,
     pub(crate) gravity: DVec3,
     pub(crate) bodies: Slots<Body>,
@@ -139,6 +145,7 @@ impl World {
         let gravity = gravity.into();
         check_finite("gravity", gravity)?;
         Ok(Self {
+            identity: Identity::new(),
             time: 0.0,
             gravity,
             bodies: Slots::default(),
@@ -364,7 +371,7 @@ impl World {
         &self.changes
     }
 
-    /// Number of changes ever made: a stepper that has seen another number, less [`World::changes`], starts afresh.
+    /// Number of changes ever made.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision

@@ -1,0 +1,85 @@
+//! Every stepper keeps the contract of the trait: the conformance kit of `sim-world`.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use sim_core::{
+    Simulation, SimulationBuilder,
+    broadphase::CoherentHash,
+    lcp::Lemke,
+    narrowphase::default_chain,
+    prelude::*,
+    rigid::impact::Integrated,
+    steppers::{Parts, TimeSleepParams},
+    traits::Serial,
+    world::testkit::{
+        stepper::{Bounds, Make, Splits, conformance, refused_alike},
+        worlds,
+    },
+};
+
+const STEP: f64 = 1.0 / 64.0;
+
+fn events(set: impl FnOnce(&mut EventDrivenParams)) -> Box<dyn Stepper> {
+    let mut params = EventDrivenParams::default();
+    set(&mut params);
+    let parts = Parts {
+        broad_phase: Box::new(CoherentHash::default()),
+        narrow_phase: Box::new(default_chain()),
+        impact_law: Box::new(Integrated::default()),
+        executor: Box::new(Serial),
+    };
+    Box::new(EventDriven::with(parts, params))
+}
+
+fn stepping(set: impl FnOnce(&mut TimeSteppingParams)) -> TimeSteppingParams {
+    let mut params = TimeSteppingParams::default();
+    params.dt = STEP;
+    set(&mut params);
+    params
+}
+
+fn soft(set: impl FnOnce(&mut TimeSteppingParams)) -> Box<dyn Stepper> {
+    let mut params = TimeSteppingParams::soft();
+    params.dt = STEP;
+    set(&mut params);
+    Box::new(soft_stepping(SoftParams::default(), params))
+}
+
+fn conforms(make: Make<'_>, splits: Splits) {
+    conformance(make, &Bounds { splits, ..Bounds::default() }).unwrap();
+}
+
+#[test]
+fn event_driven_with_standard_handling() {
+    conforms(&|| events(|p| p.contact_handling = ContactHandling::Standard), Splits::Anywhere);
+}
+
+#[test]
+fn event_driven_with_improved_handling() {
+    conforms(&|| events(|_| {}), Splits::Anywhere);
+}
+
+#[test]
+fn time_stepping_with_newton() {
+    conforms(&|| Box::new(time_stepping(ConeNewton::default(), stepping(|_| {}))), Splits::Steps(STEP));
+}
+
+#[test]
+fn time_stepping_with_sweeps() {
+    conforms(&|| Box::new(time_stepping(ConeGaussSeidel::default(), stepping(|_| {}))), Splits::Steps(STEP));
+}
+
+#[test]
+fn time_stepping_with_greedy_picks() {
+    conforms(&|| Box::new(time_stepping(Greedy::default(), stepping(|_| {}))), Splits::Steps(STEP));
+}
+
+#[test]
+fn time_stepping_with_lemke() {
+    let law = || PolyhedralCone::new(Box::new(Lemke::default()));
+    conforms(&|| Box::new(time_stepping(law(), stepping(|_| {}))), Splits::Steps(STEP));
+}
+
+#[test]
+fn time_stepping_with_soft_contacts() {
+    conforms(&|| soft(|_| {}), Splits::Steps(STEP));
+}
