@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use sim_core::{
-    Simulation, SimulationBuilder,
     broadphase::CoherentHash,
-    lcp::Lemke,
+    lcp::Driver,
     narrowphase::default_chain,
     prelude::*,
     rigid::impact::Integrated,
@@ -75,11 +74,58 @@ fn time_stepping_with_greedy_picks() {
 
 #[test]
 fn time_stepping_with_lemke() {
-    let law = || PolyhedralCone::new(Box::new(Lemke::default()));
+    let law = || PolyhedralCone::new(Box::new(Driver::default()));
     conforms(&|| Box::new(time_stepping(law(), stepping(|_| {}))), Splits::Steps(STEP));
 }
 
 #[test]
 fn time_stepping_with_soft_contacts() {
     conforms(&|| soft(|_| {}), Splits::Steps(STEP));
+}
+
+/// Settled within a few steps.
+fn soon() -> TimeSleepParams {
+    let mut sleep = TimeSleepParams::default();
+    sleep.after = 0.05;
+    sleep
+}
+
+#[test]
+fn time_stepping_with_bodies_that_sleep() {
+    let params = || stepping(|p| p.sleep = Some(soon()));
+    conforms(&|| Box::new(time_stepping(ConeNewton::default(), params())), Splits::Steps(STEP));
+}
+
+#[test]
+fn soft_contacts_with_bodies_that_sleep() {
+    conforms(&|| soft(|p| p.sleep = Some(soon())), Splits::Steps(STEP));
+}
+
+#[test]
+fn event_driven_with_bodies_that_sleep() {
+    let mut sleep = SleepParams::default();
+    sleep.after = 0.05;
+    conforms(&|| events(|p| p.sleep = Some(sleep)), Splits::Anywhere);
+}
+
+#[test]
+fn parameters_that_cannot_be_are_refused_by_prepare_as_by_advance() {
+    let bad: [Make<'_>; 4] = [
+        &|| events(|p| p.window = -1.0),
+        &|| events(|p| p.margin = f64::NAN),
+        &|| Box::new(time_stepping(ConeNewton::default(), stepping(|p| p.dt = 0.0))),
+        &|| soft(|p| p.substeps = 0),
+    ];
+    for make in bad {
+        for scene in worlds::scenes().unwrap() {
+            assert!(refused_alike(make, &scene.world).unwrap().is_some(), "{}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn a_simulation_can_be_sent_and_shared() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Simulation>();
+    shared::<SimulationBuilder>();
 }

@@ -80,6 +80,27 @@ impl StiffForce for Drag {
     }
 }
 
+/// Forces on free bodies that an implicit step does not know.
+pub(super) fn refuse_unknown_forces(world: &World) -> Result<(), StepError> {
+    for (_, force) in world.forces() {
+        match force {
+            ForceGenerator::Constant { .. } | ForceGenerator::Drag { .. } | ForceGenerator::Spring { .. } => {
+            }
+            _ => {
+                if let Some(body) =
+                    force.bodies().find(|id| world.get(*id).is_some_and(sim_world::Body::is_free))
+                {
+                    return Err(StepError::Unsupported {
+                        body,
+                        what: "time stepping does not know this force",
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 impl TimeStepping {
     /// Changes of velocity by all forces in a step of `h` seconds, into the flyers.
     pub(super) fn kicks(&mut self, world: &World, h: f64) -> Result<(), StepError> {
@@ -157,14 +178,8 @@ impl TimeStepping {
                         )));
                     }
                 }
-                _ => {
-                    let body = force.bodies().next().and_then(|id| world.get(id).map(|_| id));
-                    let Some(body) = body else { continue };
-                    return Err(StepError::Unsupported {
-                        body,
-                        what: "time stepping does not know this force",
-                    });
-                }
+                // Others hold fixed bodies only: see `refuse_unknown_forces`.
+                _ => {}
             }
         }
         let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();

@@ -86,6 +86,9 @@ impl TimeStepping {
         self.wake_disturbed(world, h);
         self.trace(Stage::Read);
         self.read_flyers(world);
+        if self.freeze_runaways(world)? {
+            self.read_flyers(world);
+        }
         self.trace(Stage::Forces);
         self.kicks(world, h)?;
         self.trace(Stage::Solve);

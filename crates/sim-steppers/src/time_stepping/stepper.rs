@@ -36,6 +36,7 @@
 use super::{
     detect::Detect,
     flight::Flyer,
+    forces::refuse_unknown_forces,
     impact::{Impacts, rest_speed},
     normals::Normals,
     params::TimeSteppingParams,
@@ -270,6 +271,7 @@ impl TimeStepping {
         }
         self.seen = None;
         self.given.validate()?;
+        refuse_unknown_forces(world)?;
         self.find_scale(world);
         self.detect.doubt();
         if known {
@@ -384,6 +386,9 @@ impl TimeStepping {
         self.wake_disturbed(world, end - time);
         self.trace(Stage::Read);
         self.read_bodies(world);
+        if self.freeze_runaways(world)? {
+            self.read_bodies(world);
+        }
         self.trace(Stage::Impacts);
         let whole = end - time;
         let mut h = whole;
@@ -439,6 +444,28 @@ impl TimeStepping {
             self.report.events += 1;
         }
         self.sync(world)
+    }
+
+    /// Bodies whose velocity or acceleration cannot be squared are frozen, before they spoil the numbers of others; true if there were any.
+    pub(super) fn freeze_runaways(&mut self, world: &mut World) -> Result<bool, StepError> {
+        let mut found = false;
+        for (slot, flyer) in (0..).zip(&self.flyers) {
+            let numbers = [flyer.start.linear, flyer.start.angular, flyer.acceleration];
+            if numbers.into_iter().all(|x| x.length_squared().is_finite()) {
+                continue;
+            }
+            if let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) {
+                world.quarantine(id, world.time()).map_err(errors::of_world)?;
+                self.report.quarantined += 1;
+                self.detect.doubt_pairs();
+                found = true;
+            }
+        }
+        if found {
+            // Its boxes reached everybody.
+            self.find_contacts(world)?;
+        }
+        Ok(found)
     }
 
     /// Bodies whose velocity stopped being finite are frozen.

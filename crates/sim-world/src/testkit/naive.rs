@@ -61,10 +61,10 @@ impl Fault {
         (Self::ListsAtEnds, "events at t"),
         (Self::KnowsByTimeAndCount, "a clone that went elsewhere"),
         (Self::KnowsItsWorldAtAnyTime, "somebody else"),
-        (Self::KnowsEveryWorld, "the same run by a stepper that was used"),
+        (Self::KnowsEveryWorld, "a clone that went elsewhere"),
         (Self::Dice, "the same run again"),
         (Self::LeavesBroken, "neither frozen nor named"),
-        (Self::FreezesAnother, "but not body"),
+        (Self::FreezesAnother, "was frozen, and not"),
     ];
 }
 

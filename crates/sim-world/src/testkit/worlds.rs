@@ -254,13 +254,14 @@ pub fn doubtful() -> Result<Vec<(&'static str, World)>, String> {
 /// As [`scenes`].
 pub fn broken() -> Result<Vec<(&'static str, World, BodyId)>, String> {
     let mut all = Vec::new();
-    for name in ["force that is no number", "force that overflows"] {
+    for (name, acceleration) in [("NaN", f64::NAN), ("1e160 m/s²", 1e160), ("1e307 m/s²", 1e307)] {
         let mut world = bounce()?;
-        let body = world.add(ball(0.01)?.at([30.0, 0.0, 1.0])).map_err(text)?;
-        let force = DVec3::X * f64::MAX;
-        let force = match name {
-            "force that overflows" => ForceGenerator::Constant { body, force, torque: DVec3::ZERO },
-            _ => ForceGenerator::Field { body, field: Field(Arc::new(Broken)) },
+        let body = world.add(ball(0.1)?.at([30.0, 0.0, 1.0])).map_err(text)?;
+        let force = DVec3::X * acceleration * world[body].mass();
+        let force = if acceleration.is_nan() {
+            ForceGenerator::Field { body, field: Field(Arc::new(Broken)) }
+        } else {
+            ForceGenerator::Constant { body, force, torque: DVec3::ZERO }
         };
         world.add_force(force).map_err(text)?;
         all.push((name, world, body));

@@ -6,6 +6,7 @@ use crate::{
     force::{ForceGenerator, ForceId, cluster},
     piece::Piece,
 };
+use rigid_impulse::BodyError;
 use sim_math::glam::DVec3;
 use sim_traits::BodyId;
 
@@ -96,6 +97,12 @@ impl World {
                 world.clusters = cluster::find(&mut world.bodies, &world.forces);
             }
             world.sum_pulls(&ids);
+        })?;
+        let infinite =
+            ids.iter().find_map(|id| Some((*id, self.get(*id)?.pull)).filter(|(_, a)| !a.is_finite()));
+        infinite.map_or(Ok(()), |(body, a)| {
+            let source = BodyError::NonFinite { what: "acceleration by constant forces", value: a.length() };
+            Err(WorldError::Body { body, source })
         })
     }
 
