@@ -85,7 +85,12 @@ pub fn conformance(make: Make<'_>, bounds: &Bounds) -> Result<(), String> {
         prepared(make, &scene, bounds).map_err(named)?;
         exact_times(make, &scene, bounds).map_err(named)?;
         bad_durations(make, &scene, bounds).map_err(named)?;
-        split(make, &scene, bounds).map_err(named)?;
+        let units = (bounds.part() / bounds.unit()).round() as usize;
+        split(make, &scene, bounds, units).map_err(named)?;
+        if scene.name == "bounce" {
+            // 49 · (1/49) is not 1: a stepper must not find its times by such products.
+            split(make, &scene, &Bounds { count: 1, ..*bounds }, 49).map_err(named)?;
+        }
         unknown_worlds(make, &scene, bounds).map_err(named)?;
         #[cfg(feature = "serde")]
         saved(make, &scene, bounds).map_err(named)?;
@@ -167,14 +172,14 @@ const PARTS: u32 = 4;
 fn play(
     stepper: &mut dyn Stepper,
     scene: &Scene,
-    bounds: &Bounds,
+    part: f64,
     mut before: impl FnMut(&mut dyn Stepper, &mut World) -> Result<Vec<Event>, String>,
 ) -> Result<Vec<View>, String> {
     let mut world = scene.world.clone();
     let mut views = Vec::new();
     for k in 0..PARTS {
         let mut events = before(stepper, &mut world)?;
-        let mut view = advance(stepper, &mut world, bounds.part())?;
+        let mut view = advance(stepper, &mut world, part)?;
         view.report.woke_up += events.len() as u32;
         events.append(&mut view.events);
         views.push(View { events, ..view });
@@ -192,19 +197,19 @@ fn compare(views: &[View], others: &[View], what: &str) -> Result<(), String> {
 /// The same run again, by a fresh stepper and by one that was used.
 fn repeatable(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), String> {
     let mut used = make();
-    let views = play(used.as_mut(), scene, bounds, |_, _| Ok(vec![]))?;
-    compare(&views, &play(make().as_mut(), scene, bounds, |_, _| Ok(vec![]))?, "the same run again")?;
+    let views = play(used.as_mut(), scene, bounds.part(), |_, _| Ok(vec![]))?;
+    compare(&views, &play(make().as_mut(), scene, bounds.part(), |_, _| Ok(vec![]))?, "the same run again")?;
     compare(
         &views,
-        &play(used.as_mut(), scene, bounds, |_, _| Ok(vec![]))?,
+        &play(used.as_mut(), scene, bounds.part(), |_, _| Ok(vec![]))?,
         "the same run by a stepper that was used",
     )
 }
 
 /// A look changes nothing, neither now nor later; it may wake who sleeps, where the user changed something beside it.
 fn prepared(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), String> {
-    let views = play(make().as_mut(), scene, bounds, |_, _| Ok(vec![]))?;
-    let looked = play(make().as_mut(), scene, bounds, |stepper, world| {
+    let views = play(make().as_mut(), scene, bounds.part(), |_, _| Ok(vec![]))?;
+    let looked = play(make().as_mut(), scene, bounds.part(), |stepper, world| {
         let before = world.clone();
         for _ in 0..2 {
             stepper.prepare(world).map_err(|e| format!("prepare: {e}"))?;
@@ -296,8 +301,8 @@ fn exact_times(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), Str
 
 /// Durations that cannot be are errors, and leave no trace.
 fn bad_durations(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), String> {
-    let views = play(make().as_mut(), scene, bounds, |_, _| Ok(vec![]))?;
-    let disturbed = play(make().as_mut(), scene, bounds, |stepper, world| {
+    let views = play(make().as_mut(), scene, bounds.part(), |_, _| Ok(vec![]))?;
+    let disturbed = play(make().as_mut(), scene, bounds.part(), |stepper, world| {
         for bad in [-1.0, -1e-12, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let before = world.digest();
             match stepper.advance(world, bad) {
@@ -314,9 +319,8 @@ fn bad_durations(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), S
 }
 
 /// However an interval is cut, its end and what happens in it are the same.
-fn split(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), String> {
-    let views = play(make().as_mut(), scene, bounds, |_, _| Ok(vec![]))?;
-    let units = (bounds.part() / bounds.unit()).round() as usize;
+fn split(make: Make<'_>, scene: &Scene, bounds: &Bounds, units: usize) -> Result<(), String> {
+    let views = play(make().as_mut(), scene, bounds.unit() * units as f64, |_, _| Ok(vec![]))?;
     let mut random = SplitMix64(bounds.seed);
     for way in 0..bounds.count {
         let (mut stepper, mut world) = (make(), scene.world.clone());
