@@ -277,14 +277,16 @@ impl fmt::Display for StepReport {
 /// **Contract.** `advance` brings the world's time to exactly `time + duration` and every body's present state with it,
 /// or returns an error that names what stopped it; the world is then at the time of the last event, intact.
 /// Changes that the user makes between two calls are noticed through [`World::changes`]. A stepper has caches only: a fresh one
-/// continues any world.
+/// continues any world. It knows its world by [`World::mark_before_changes`] and the time at which it left it, and starts afresh with any other,
+/// clones included. The conformance kit (`testkit::stepper`, feature `testkit`) asks for all this.
 ///
 /// **Determinism.** A function of the world, of the sequence of calls, and of its parts.
 pub trait Stepper: Debug + Send + Sync {
     /// Short name, such as `"event-driven"`.
     fn kind(&self) -> &'static str;
 
-    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do.
+    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside what the user
+    /// changed may wake up here, and are then listed here instead of in the next advance.
     ///
     /// # Errors
     /// What [`Stepper::advance`] would report at once.

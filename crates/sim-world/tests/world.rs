@@ -127,6 +127,35 @@ fn broken_scripts_and_unknown_materials_are_refused_and_leave_no_trace() {
 }
 
 #[test]
+fn a_force_whose_acceleration_is_not_finite_is_refused_and_leaves_no_trace() {
+    let mut world = World::new([0.0; 3]).unwrap();
+    let id = world.add(Body::free().shape(Sphere::new(0.01).unwrap())).unwrap();
+    let before = world.digest();
+    let push = |x: f64| ForceGenerator::Constant { body: id, force: DVec3::X * x, torque: DVec3::ZERO };
+    let error = world.add_force(push(1e308)).unwrap_err();
+    assert_eq!(error.to_string(), "body 0: acceleration by constant forces is not finite: inf");
+    assert_eq!((world.digest(), world.forces().count()), (before, 0));
+    let held = world.add_force(push(1.0)).unwrap();
+    assert!(world.set_force(held, push(1e308)).is_err());
+    assert_eq!(world.force(held), Some(&push(1.0)));
+    assert!(world[id].pull().is_finite());
+}
+
+#[test]
+fn a_clone_is_another_world_and_a_world_that_is_moved_is_the_same() {
+    let mut world = World::new([0.0; 3]).unwrap();
+    let seen = world.mark();
+    assert_ne!(world.clone().mark(), seen);
+    world.add(Body::free().shape(Sphere::new(0.1).unwrap())).unwrap();
+    assert!(world.mark() != seen && world.mark_before_changes() == seen);
+    world.forget_changes();
+    assert_eq!(world.mark_before_changes(), world.mark());
+    let mark = world.mark();
+    let moved = world;
+    assert_eq!(moved.mark(), mark);
+}
+
+#[test]
 fn surfaces_combine_by_the_rules_of_the_table() {
     let mut world = World::new([0.0; 3]).unwrap();
     let steel = world.materials_mut().add(Material::new(0.4, 0.6, 7800.0).unwrap());

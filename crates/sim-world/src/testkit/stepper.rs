@@ -469,10 +469,7 @@ fn failing_controller(make: Make<'_>, bounds: &Bounds) -> Result<(), String> {
         while world.time() < total {
             calls += 1;
             let before = world.time();
-            let error = match stepper.advance(&mut world, total - before) {
-                Ok(_) => break,
-                Err(error) => error,
-            };
+            let Err(error) = stepper.advance(&mut world, total - before) else { break };
             finite(&world)?;
             let StepError::Controller { controller, time, source } = error else {
                 return Err(format!("expected Controller, got {error}"));
@@ -504,7 +501,7 @@ fn failing_controller(make: Make<'_>, bounds: &Bounds) -> Result<(), String> {
         advance(make().as_mut(), &mut calm, total)?;
         for ((id, body), (_, other)) in world.bodies().zip(calm.bodies()) {
             let apart = (body.center() - other.center()).length();
-            if !(apart <= bounds.restart) {
+            if apart > bounds.restart {
                 return Err(format!("{id} is {apart:e} m from where it would be without the failure"));
             }
         }
@@ -557,7 +554,7 @@ fn not_finite(make: Make<'_>, mut world: World, body: BodyId, bounds: &Bounds) -
     advance(make().as_mut(), &mut without, world.time())?;
     for (id, other) in without.bodies() {
         let apart = (world[id].center() - other.center()).length();
-        if !(apart <= bounds.restart) {
+        if apart > bounds.restart {
             return Err(format!("{id} is {apart:e} m from where it would be alone"));
         }
     }

@@ -272,7 +272,7 @@ pub fn broken() -> Result<Vec<(&'static str, World, BodyId)>, String> {
 /// Fails from one call to another: memory is calls so far, first that fails, first that does not.
 fn fail(world: &mut World, bodies: &[BodyId], memory: &mut Vec<f64>) -> Result<(), WorldError> {
     let [calls, from, until] = memory[..] else { return Ok(()) };
-    memory[0] = calls + 1.0;
+    *memory = vec![calls + 1.0, from, until];
     if calls < from || calls >= until {
         return Ok(());
     }
