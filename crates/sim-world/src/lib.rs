@@ -42,7 +42,7 @@
 //! | `std` | yes | reserved: the crate always links `std` today |
 //! | `serde` | no | snapshots ([`World::snapshot`]) |
 //! | `libm` | no | the same bits on every target |
-//! | `testkit` | no | conformance kit for steppers ([`testkit`]) |
+//! | `testkit` | no | conformance kit for steppers (`testkit::stepper`) |
 //!
 //! # What it does not do
 //!
