@@ -43,6 +43,7 @@ use super::{
     notice::Push,
     params::Stabilization,
     sites::Sites,
+    struck,
     stepper::{Stage, TimeStepping},
 };
 use constraint_dynamics::{Remembered, pool, soften::Settled};
@@ -68,26 +69,72 @@ impl TimeStepping {
         self.islands.find(pool.len(), pairs, |k| pool[k as usize].is_movable());
     }
 
-    /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end.
-    pub(super) fn solve_contacts(&mut self, world: &mut World, h: f64, cut: bool) -> Result<(), StepError> {
+    /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end. `bouncing` is the length of the whole step if it may be
+    /// cut at bounces, s.
+    pub(super) fn solve_contacts(
+        &mut self,
+        world: &mut World,
+        h: f64,
+        bouncing: Option<f64>,
+    ) -> Result<(), StepError> {
         self.trace(Stage::Forces);
+        for round in 0..=struck::MOST {
+            self.kicks(world, h)?;
+            for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+                body.velocity = flyer.start + flyer.kick;
+            }
+            if self.try_rest(h) {
+                self.trace(Stage::Rows);
+                self.trace(Stage::Solve);
+                self.clear_debts();
+                self.hold(world, h, true);
+                self.last_step = h;
+                self.report.solver.imbalance = 0.0;
+                self.book_step(world, h);
+                return Ok(());
+            }
+            self.solve_all(world, h, bouncing.is_some())?;
+            if round == struck::MOST || !self.reach_with_solution(world, h)? {
+                break;
+            }
+            for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+                body.velocity = flyer.start;
+            }
+            self.find_bounces(bouncing);
+        }
+        self.clear_debts();
+        self.hold(world, h, false);
+        self.book_contacts(world, h);
+        for (k, site) in self.sites.all.iter().enumerate() {
+            // What sleeps keeps its impulses until it wakes.
+            let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
+            if !self.resting.held[k] && moves {
+                self.sites.borne[k] = Some(DVec3::ZERO);
+            }
+        }
+        for (m, &k) in self.order.iter().enumerate() {
+            self.sites.borne[k as usize] = Some(self.contacts[m].frame * self.impulses[m]);
+        }
+        let Sites { all, keys, borne, .. } = &self.sites;
+        self.warm.store((0..all.len()).map(|k| Remembered {
+            key: keys[k],
+            point: all[k].point,
+            impulse: borne[k].unwrap_or_default(),
+        }));
+        self.last_step = h;
+        Ok(())
+    }
+
+    /// Nobody owes anything; those that overlap are noted.
+    fn clear_debts(&mut self) {
         self.debts.clear(self.pool.len());
         for site in self.sites.all.iter().filter(|site| site.gap < -self.params.slop) {
             self.debts.overlapped(site.bodies);
         }
-        self.kicks(world, h)?;
-        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-            body.velocity += flyer.kick;
-        }
-        if self.try_rest(h) {
-            self.trace(Stage::Rows);
-            self.trace(Stage::Solve);
-            self.hold(world, h, true);
-            self.last_step = h;
-            self.report.solver.imbalance = 0.0;
-            self.book_step(world, h);
-            return Ok(());
-        }
+    }
+
+    /// Solves the contact problems of a step of `h` seconds, given the velocities without contact in the pool.
+    fn solve_all(&mut self, world: &World, h: f64, cut: bool) -> Result<(), StepError> {
         // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.clear();
@@ -143,25 +190,6 @@ impl TimeStepping {
         if one && sprung < self.order.len() {
             self.solve_stiff(world, sprung, self.order.len(), h)?;
         }
-        self.hold(world, h, false);
-        self.book_contacts(world, h);
-        for (k, site) in self.sites.all.iter().enumerate() {
-            // What sleeps keeps its impulses until it wakes.
-            let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
-            if !self.resting.held[k] && moves {
-                self.sites.borne[k] = Some(DVec3::ZERO);
-            }
-        }
-        for (m, &k) in self.order.iter().enumerate() {
-            self.sites.borne[k as usize] = Some(self.contacts[m].frame * self.impulses[m]);
-        }
-        let Sites { all, keys, borne, .. } = &self.sites;
-        self.warm.store((0..all.len()).map(|k| Remembered {
-            key: keys[k],
-            point: all[k].point,
-            impulse: borne[k].unwrap_or_default(),
-        }));
-        self.last_step = h;
         Ok(())
     }
 

@@ -95,6 +95,21 @@ impl TimeStepping {
         (t > 0.0 && t <= h && speed > site.rest_speed).then_some(t)
     }
 
+    /// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole` is the length of
+    /// the step; bounces of the next one count too: what flies there is left alone.
+    pub(super) fn find_bounces(&mut self, whole: Option<f64>) -> f64 {
+        let mut bouncing = std::mem::take(&mut self.bouncing);
+        bouncing.clear();
+        let mut first = f64::INFINITY;
+        for site in &self.sites.all {
+            let date = whole.and_then(|whole| self.time_of_bounce(site, 2.0 * whole));
+            bouncing.push(date.is_some());
+            first = first.min(date.unwrap_or(f64::INFINITY));
+        }
+        self.bouncing = bouncing;
+        first
+    }
+
     /// The first time (s) up to `h` at which two bodies that turn and bounce touch. The parabolas of contact points do not know how bodies turn.
     pub(super) fn first_root(&mut self, world: &World, mut h: f64) -> f64 {
         let mut last = u32::MAX;

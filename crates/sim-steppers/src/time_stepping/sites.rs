@@ -52,6 +52,11 @@ impl Sites {
         self.bouncy = false;
     }
 
+    /// True if the sites are others than at the reading before.
+    pub(super) fn are_others(&self) -> bool {
+        self.keys != self.before.0
+    }
+
     /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now, with their impulses.
     /// `rest_speed` is that of two bodies.
     pub(super) fn read(

@@ -387,14 +387,10 @@ impl TimeStepping {
         let mut h = whole;
         let may_cut = cuts[0] < self.params.max_cuts;
         self.impacts(world, if may_cut { 0.0 } else { whole })?;
+        self.reach_after_impacts(world, whole)?;
         self.trace(Stage::Cut);
-        self.bouncing.clear();
-        for site in &self.sites.all {
-            // Bounces of the next step too: what flies there is left alone.
-            let date = self.time_of_bounce(site, 2.0 * whole).filter(|_| may_cut);
-            self.bouncing.push(date.is_some());
-            h = h.min(date.unwrap_or(h));
-        }
+        let bouncing = may_cut.then_some(whole);
+        h = h.min(self.find_bounces(bouncing));
         if may_cut {
             h = self.first_root(world, h);
         }
@@ -408,7 +404,7 @@ impl TimeStepping {
             cuts[usize::from(h < bounce)] += 1;
             self.report.solver.cuts += 1;
         }
-        self.solve_contacts(world, next - time, may_cut)?;
+        self.solve_contacts(world, next - time, bouncing)?;
         self.quarantine(world)?;
         self.trace(Stage::Move);
         self.launch(world).map_err(errors::of_world)?;
