@@ -69,14 +69,15 @@ impl TimeStepping {
         self.islands.find(pool.len(), pairs, |k| pool[k as usize].is_movable());
     }
 
-    /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end. `bouncing` is the length of the whole step if it may be
-    /// cut at bounces, s.
+    /// Solves the contacts of a step of `h` seconds, or less where bodies would turn too far and `may_shorten` says so: velocities in the pool are then those of its
+    /// end, whose time is returned. `bouncing` is the length of the whole step if it may be cut at bounces, s.
     pub(super) fn solve_contacts(
         &mut self,
         world: &mut World,
-        h: f64,
+        mut h: f64,
         bouncing: Option<f64>,
-    ) -> Result<(), StepError> {
+        may_shorten: bool,
+    ) -> Result<f64, StepError> {
         self.trace(Stage::Forces);
         for round in 0..=struck::MOST {
             self.kicks(world, h)?;
@@ -91,10 +92,17 @@ impl TimeStepping {
                 self.last_step = h;
                 self.report.solver.imbalance = 0.0;
                 self.book_step(world, h);
-                return Ok(());
+                return Ok(h);
             }
             self.solve_all(world, h, bouncing.is_some())?;
-            if round == struck::MOST || !self.reach_with_solution(world, h)? {
+            if round == struck::MOST {
+                break;
+            }
+            let shorter = if may_shorten { self.turn_limit(h) } else { h };
+            let shortened = world.time() + shorter - world.time();
+            if shortened > 0.0 && shortened < h {
+                h = shortened;
+            } else if !self.reach_with_solution(world, h)? {
                 break;
             }
             for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
@@ -122,7 +130,7 @@ impl TimeStepping {
             impulse: borne[k].unwrap_or_default(),
         }));
         self.last_step = h;
-        Ok(())
+        Ok(h)
     }
 
     /// Nobody owes anything; those that overlap are noted.

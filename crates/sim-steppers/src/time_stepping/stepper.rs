@@ -395,16 +395,18 @@ impl TimeStepping {
             h = self.first_root(world, h);
         }
         let bounce = h;
-        if cuts[1] < turn_limit::MOST {
+        let may_shorten = cuts[1] < turn_limit::MOST;
+        if may_shorten {
             h = self.turn_limit(h);
         }
-        let cut = h < whole && time + h < end && time + h > time;
-        let next = if cut { time + h } else { end };
-        if cut {
+        let is_cut = |h: f64| h < whole && time + h < end && time + h > time;
+        h = if is_cut(h) { time + h - time } else { whole };
+        h = self.solve_contacts(world, h, bouncing, may_shorten)?;
+        let next = if is_cut(h) { time + h } else { end };
+        if next < end {
             cuts[usize::from(h < bounce)] += 1;
             self.report.solver.cuts += 1;
         }
-        self.solve_contacts(world, next - time, bouncing)?;
         self.quarantine(world)?;
         self.trace(Stage::Move);
         self.launch(world).map_err(errors::of_world)?;

@@ -70,8 +70,9 @@ impl TimeStepping {
             }
             let turning = body.velocity.angular.reject_from_normalized(n).length();
             let height = side.dot(body.center - site.point) + site.gap.max(0.0);
+            // Nothing of it comes down before the ball around it does.
             if turning * limit > TURN && height - nearing < spin {
-                limit = TURN / turning;
+                limit = limit.min((TURN / turning).max(h * (height - spin) / nearing));
             }
         }
         limit
