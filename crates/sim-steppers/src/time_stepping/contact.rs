@@ -43,8 +43,8 @@ use super::{
     notice::Push,
     params::Stabilization,
     sites::Sites,
-    struck,
     stepper::{Stage, TimeStepping},
+    struck,
 };
 use constraint_dynamics::{Remembered, pool, soften::Settled};
 use rigid_impulse::{BodyKind, CollisionKind};
@@ -95,20 +95,10 @@ impl TimeStepping {
                 return Ok(h);
             }
             self.solve_all(world, h, bouncing.is_some())?;
-            if round == struck::MOST {
+            let late = round > struck::MOST / 2;
+            if round == struck::MOST || !self.improve(world, &mut h, bouncing, [may_shorten, late])? {
                 break;
             }
-            let shorter = if may_shorten { self.turn_limit(h) } else { h };
-            let shortened = world.time() + shorter - world.time();
-            if shortened > 0.0 && shortened < h {
-                h = shortened;
-            } else if !self.reach_with_solution(world, h)? {
-                break;
-            }
-            for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-                body.velocity = flyer.start;
-            }
-            self.find_bounces(bouncing);
         }
         self.clear_debts();
         self.hold(world, h, false);
@@ -131,6 +121,40 @@ impl TimeStepping {
         }));
         self.last_step = h;
         Ok(h)
+    }
+
+    /// Looks at where the solution of a step of `h` seconds would take the bodies; true if another problem is to be solved in its place, with other contacts or a shorter step.
+    fn improve(
+        &mut self,
+        world: &World,
+        h: &mut f64,
+        bouncing: Option<f64>,
+        [may_shorten, stop]: [bool; 2],
+    ) -> Result<bool, StepError> {
+        let (first, stopped) = self.sooner_bounce(*h, stop || !may_shorten);
+        let mut shorter = first;
+        if may_shorten {
+            shorter = self.turn_limit(shorter);
+            if shorter >= *h && !stopped {
+                shorter = self.foresee(world, shorter);
+            }
+        }
+        let shorter = world.time() + shorter - world.time();
+        if shorter > 0.0 && shorter < *h {
+            *h = shorter;
+            return Ok(true);
+        }
+        if stopped {
+            return Ok(true);
+        }
+        if !self.reach_with_solution(world, *h)? {
+            return Ok(false);
+        }
+        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+            body.velocity = flyer.start;
+        }
+        self.find_bounces(bouncing);
+        Ok(true)
     }
 
     /// Nobody owes anything; those that overlap are noted.
@@ -314,7 +338,7 @@ impl TimeStepping {
             self.law_error(world, &members, source)
         })?;
         let report = &mut self.report.solver;
-        report.iterations += u64::from(found.iterations);
+        report.count(found.iterations, end - start);
         report.residual = report.residual.max(found.residual);
         report.cone_violation = report.cone_violation.max(found.cone_violation);
         report.unsolved += u64::from(!found.solved);

@@ -15,6 +15,7 @@
 //! | `forces` | springs, drag and torques |
 //! | `impact` | bounces, at the time at which they happen |
 //! | `struck` | contacts that bodies reach with the velocities that contacts gave them |
+//! | `foresee` | steps shortened where bodies that turn would sink in deep |
 //! | `turn_limit` | steps cut where bodies turn far |
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
@@ -33,6 +34,7 @@ mod correct;
 mod detect;
 mod flight;
 mod forces;
+mod foresee;
 mod guard;
 mod impact;
 mod normals;

@@ -379,6 +379,7 @@ impl TimeStepping {
     fn step(&mut self, world: &mut World, end: f64, cuts: &mut [u32; 2]) -> Result<(), StepError> {
         let time = world.time();
         self.report.solver.steps += 1;
+        self.report.solver.points = self.report.solver.points.max(self.sites.all.len() as u64);
         self.wake_disturbed(world, end - time);
         self.trace(Stage::Read);
         self.read_bodies(world);

@@ -60,12 +60,13 @@ pub(super) struct Trails {
     pub(super) all: Vec<Option<Trail>>,
     /// Path, and path at the end of the next step, m: what is asked most.
     gauges: Vec<[f64; 2]>,
-    steps: Vec<Stride>,
+    pub(super) steps: Vec<Stride>,
 }
 
 /// How a body moves in the next step, without contact.
-#[derive(Debug, Clone, Copy, Default)]
-struct Stride {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Stride {
     /// h v, m.
     linear: DVec3,
     /// What turning and forces add at most for a point of its surface, m; of what has no end, forces alone.
@@ -128,10 +129,15 @@ impl Trails {
             };
             self.steps[slot as usize] = trail.stride(world, body, h, swept);
         }
+        self.read_gauges();
+        any
+    }
+
+    /// Finds out what is asked most.
+    pub(super) fn read_gauges(&mut self) {
         self.gauges.clear();
         self.gauges
             .extend(self.all.iter().map(|t| t.map_or([f64::INFINITY; 2], |t| [t.path, t.path + t.reach])));
-        any
     }
 
     /// Path of a body now, and at most at the end of the next step, m; infinite if there is none.
@@ -198,9 +204,12 @@ impl Trails {
 
     /// A body got another velocity since it was followed: how far that takes it in a step of `h` seconds.
     pub(super) fn hasten(&mut self, slot: u32, velocity: Motion, pull: f64, h: f64) {
-        let Some(trail) = self.all.get_mut(slot as usize).and_then(Option::as_mut) else { return };
-        self.steps[slot as usize] = trail.stride_of(velocity, pull, h);
-        self.gauges[slot as usize] = [trail.path, trail.path + trail.reach];
+        let k = slot as usize;
+        let Some(trail) = self.all.get_mut(k).and_then(Option::as_mut) else { return };
+        let stride = trail.stride_of(velocity, pull, h);
+        if let (Some(step), Some(gauge)) = (self.steps.get_mut(k), self.gauges.get_mut(k)) {
+            (*step, *gauge) = (stride, [trail.path, trail.path + trail.reach]);
+        }
     }
 }
 
