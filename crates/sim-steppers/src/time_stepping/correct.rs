@@ -20,7 +20,7 @@
 //! # Cost
 //!
 //! One frictionless contact problem and one detection per repetition; nothing if nothing overlaps. Islands of a few contacts are solved by the contact law,
-//! others by sweeps of their own ([`constraint_dynamics::normals`]). Contacts of heaps in motion whose bodies were moved by a little only are followed.
+//! others by sweeps of their own ([`constraint_dynamics::normals`]), and by the law after all where these do not get on and there are 100 contacts at most. Contacts of heaps in motion whose bodies were moved by a little only are followed.
 //!
 //! # Numerics
 //!
