@@ -91,6 +91,8 @@ pub struct ImpactReport {
     pub rounds: u32,
     /// Iterations of all solutions.
     pub iterations: u32,
+    /// Contacts visited in them.
+    pub visits: u64,
     /// Smallest share of the restitution that was kept in a group: below 1 where Poisson's rule would have made energy.
     pub kept: f64,
     /// Work of the impulses, J; at most 0 up to rounding.
@@ -103,7 +105,7 @@ pub struct ImpactReport {
 
 impl Default for ImpactReport {
     fn default() -> Self {
-        Self { rounds: 0, iterations: 0, kept: 1.0, work: 0.0, residual: 0.0, cut_off: false }
+        Self { rounds: 0, iterations: 0, visits: 0, kept: 1.0, work: 0.0, residual: 0.0, cut_off: false }
     }
 }
 
@@ -362,6 +364,7 @@ impl Impact {
             self.reflection.answer(&self.bodies, &self.contacts, &self.restitution, &mut self.given)?;
         self.solved += group.len();
         self.report.iterations += done.iterations;
+        self.report.visits += u64::from(done.iterations) * group.len() as u64;
         self.report.work += done.work;
         self.report.residual = self.report.residual.max(done.residual);
         if done.soft {

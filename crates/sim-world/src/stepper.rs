@@ -147,6 +147,10 @@ pub struct SolverReport {
     pub largest: u64,
     /// Iterations of the contact law.
     pub iterations: u64,
+    /// Contacts visited in these iterations, all problems together.
+    pub visits: u64,
+    /// Most contact points within reach at one time.
+    pub points: u64,
     /// Problems on which the contact law used up its budget.
     pub unsolved: u64,
     /// Largest residual of a solution, m/s.
@@ -162,6 +166,12 @@ pub struct SolverReport {
 }
 
 impl SolverReport {
+    /// Counts the iterations of a problem of so many contacts.
+    pub fn count(&mut self, iterations: u32, contacts: usize) {
+        self.iterations += u64::from(iterations);
+        self.visits += u64::from(iterations) * contacts as u64;
+    }
+
     /// Adds a later report.
     #[must_use]
     pub fn then(self, later: &Self) -> Self {
@@ -171,6 +181,8 @@ impl SolverReport {
             islands: self.islands + later.islands,
             largest: self.largest.max(later.largest),
             iterations: self.iterations + later.iterations,
+            visits: self.visits + later.visits,
+            points: self.points.max(later.points),
             unsolved: self.unsolved + later.unsolved,
             residual: self.residual.max(later.residual),
             cone_violation: self.cone_violation.max(later.cone_violation),

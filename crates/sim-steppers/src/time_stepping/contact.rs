@@ -44,6 +44,7 @@ use super::{
     params::Stabilization,
     sites::Sites,
     stepper::{Stage, TimeStepping},
+    struck,
 };
 use constraint_dynamics::{Remembered, pool, soften::Settled};
 use rigid_impulse::{BodyKind, CollisionKind};
@@ -68,26 +69,104 @@ impl TimeStepping {
         self.islands.find(pool.len(), pairs, |k| pool[k as usize].is_movable());
     }
 
-    /// Solves the contacts of a step of `h` seconds: velocities in the pool are then those of its end.
-    pub(super) fn solve_contacts(&mut self, world: &mut World, h: f64, cut: bool) -> Result<(), StepError> {
+    /// Solves the contacts of a step of `h` seconds, or less where bodies would turn too far and `may_shorten` says so: velocities in the pool are then those of its
+    /// end, whose time is returned. `bouncing` is the length of the whole step if it may be cut at bounces, s.
+    pub(super) fn solve_contacts(
+        &mut self,
+        world: &mut World,
+        mut h: f64,
+        bouncing: Option<f64>,
+        may_shorten: bool,
+    ) -> Result<f64, StepError> {
         self.trace(Stage::Forces);
+        for round in 0..=struck::MOST {
+            self.kicks(world, h)?;
+            for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+                body.velocity = flyer.start + flyer.kick;
+            }
+            if self.try_rest(h) {
+                self.trace(Stage::Rows);
+                self.trace(Stage::Solve);
+                self.clear_debts();
+                self.hold(world, h, true);
+                self.last_step = h;
+                self.report.solver.imbalance = 0.0;
+                self.book_step(world, h);
+                return Ok(h);
+            }
+            self.solve_all(world, h, bouncing.is_some())?;
+            let late = round > struck::MOST / 2;
+            if round == struck::MOST || !self.improve(world, &mut h, bouncing, [may_shorten, late])? {
+                break;
+            }
+        }
+        self.clear_debts();
+        self.hold(world, h, false);
+        self.book_contacts(world, h);
+        for (k, site) in self.sites.all.iter().enumerate() {
+            // What sleeps keeps its impulses until it wakes.
+            let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
+            if !self.resting.held[k] && moves {
+                self.sites.borne[k] = Some(DVec3::ZERO);
+            }
+        }
+        for (m, &k) in self.order.iter().enumerate() {
+            self.sites.borne[k as usize] = Some(self.contacts[m].frame * self.impulses[m]);
+        }
+        let Sites { all, keys, borne, .. } = &self.sites;
+        self.warm.store((0..all.len()).map(|k| Remembered {
+            key: keys[k],
+            point: all[k].point,
+            impulse: borne[k].unwrap_or_default(),
+        }));
+        self.last_step = h;
+        Ok(h)
+    }
+
+    /// Looks at where the solution of a step of `h` seconds would take the bodies; true if another problem is to be solved in its place, with other contacts or a shorter step.
+    fn improve(
+        &mut self,
+        world: &World,
+        h: &mut f64,
+        bouncing: Option<f64>,
+        [may_shorten, stop]: [bool; 2],
+    ) -> Result<bool, StepError> {
+        let (first, stopped) = self.sooner_bounce(*h, stop || !may_shorten);
+        let mut shorter = first;
+        if may_shorten {
+            shorter = self.turn_limit(shorter);
+            if shorter >= *h && !stopped {
+                shorter = self.foresee(world, shorter);
+            }
+        }
+        let shorter = world.time() + shorter - world.time();
+        if shorter > 0.0 && shorter < *h {
+            *h = shorter;
+            return Ok(true);
+        }
+        if stopped {
+            return Ok(true);
+        }
+        if !self.reach_with_solution(world, *h)? {
+            return Ok(false);
+        }
+        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
+            body.velocity = flyer.start;
+        }
+        self.find_bounces(bouncing);
+        Ok(true)
+    }
+
+    /// Nobody owes anything; those that overlap are noted.
+    fn clear_debts(&mut self) {
         self.debts.clear(self.pool.len());
         for site in self.sites.all.iter().filter(|site| site.gap < -self.params.slop) {
             self.debts.overlapped(site.bodies);
         }
-        self.kicks(world, h)?;
-        for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
-            body.velocity += flyer.kick;
-        }
-        if self.try_rest(h) {
-            self.trace(Stage::Rows);
-            self.trace(Stage::Solve);
-            self.hold(world, h, true);
-            self.last_step = h;
-            self.report.solver.imbalance = 0.0;
-            self.book_step(world, h);
-            return Ok(());
-        }
+    }
+
+    /// Solves the contact problems of a step of `h` seconds, given the velocities without contact in the pool.
+    fn solve_all(&mut self, world: &World, h: f64, cut: bool) -> Result<(), StepError> {
         // What flies to a bounce is not stopped on the way: its time is not before the end of the step.
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.clear();
@@ -143,25 +222,6 @@ impl TimeStepping {
         if one && sprung < self.order.len() {
             self.solve_stiff(world, sprung, self.order.len(), h)?;
         }
-        self.hold(world, h, false);
-        self.book_contacts(world, h);
-        for (k, site) in self.sites.all.iter().enumerate() {
-            // What sleeps keeps its impulses until it wakes.
-            let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
-            if !self.resting.held[k] && moves {
-                self.sites.borne[k] = Some(DVec3::ZERO);
-            }
-        }
-        for (m, &k) in self.order.iter().enumerate() {
-            self.sites.borne[k as usize] = Some(self.contacts[m].frame * self.impulses[m]);
-        }
-        let Sites { all, keys, borne, .. } = &self.sites;
-        self.warm.store((0..all.len()).map(|k| Remembered {
-            key: keys[k],
-            point: all[k].point,
-            impulse: borne[k].unwrap_or_default(),
-        }));
-        self.last_step = h;
         Ok(())
     }
 
@@ -278,7 +338,7 @@ impl TimeStepping {
             self.law_error(world, &members, source)
         })?;
         let report = &mut self.report.solver;
-        report.iterations += u64::from(found.iterations);
+        report.count(found.iterations, end - start);
         report.residual = report.residual.max(found.residual);
         report.cone_violation = report.cone_violation.max(found.cone_violation);
         report.unsolved += u64::from(!found.solved);

@@ -114,6 +114,17 @@ impl Detect {
         horizon: &Horizon,
     ) -> Result<Seen, StepError> {
         let moved = self.trails.follow(world, horizon.h);
+        let renewed = self.renew(world, parts, horizon)?;
+        Ok(Seen { moved, renewed })
+    }
+
+    /// Renews boxes and pairs, and finds the contacts within the reach that the trails tell; true if any were found anew.
+    pub(super) fn renew(
+        &mut self,
+        world: &World,
+        parts: &mut TimeParts,
+        horizon: &Horizon,
+    ) -> Result<bool, StepError> {
         let mut renewed = false;
         self.place(world, parts, horizon.margin)?;
         if self.stale {
@@ -132,8 +143,7 @@ impl Detect {
             }
             (self.stale, self.doubtful) = (false, false);
         }
-        renewed |= self.look(world, parts, horizon)?;
-        Ok(Seen { moved, renewed })
+        Ok(renewed | self.look(world, parts, horizon)?)
     }
 
     fn place(&mut self, world: &World, parts: &mut TimeParts, margin: f64) -> Result<(), StepError> {

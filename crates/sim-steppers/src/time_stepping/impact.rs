@@ -40,11 +40,11 @@
 //!
 //! `tests/time_bouncing.rs`, `tests/flat.rs`
 
-use super::{params::TimeSteppingParams, sites::Site, stepper::TimeStepping, trails::Trails};
+use super::{foresee::Ahead, params::TimeSteppingParams, sites::Site, stepper::TimeStepping, trails::Trails};
 use constraint_dynamics::{PoolBody, PoolContact, restitution::Bounce};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_world::{Collider, Piece, Rest, StepError, World};
+use sim_world::{Body, Piece, Rest, StepError, World};
 
 /// How often contacts that would be hit later in the step are looked for anew, and most distances for the root of a bounce.
 const MAX_LOOKS: u32 = 16;
@@ -95,6 +95,40 @@ impl TimeStepping {
         (t > 0.0 && t <= h && speed > site.rest_speed).then_some(t)
     }
 
+    /// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole` is the length of
+    /// the step; bounces of the next one count too: what flies there is left alone.
+    pub(super) fn find_bounces(&mut self, whole: Option<f64>) -> f64 {
+        let mut bouncing = std::mem::take(&mut self.bouncing);
+        bouncing.clear();
+        let mut first = f64::INFINITY;
+        for site in &self.sites.all {
+            let date = whole.and_then(|whole| self.time_of_bounce(site, 2.0 * whole));
+            bouncing.push(date.is_some());
+            first = first.min(date.unwrap_or(f64::INFINITY));
+        }
+        self.bouncing = bouncing;
+        first
+    }
+
+    /// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which are those of the end
+    /// of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there are any.
+    pub(super) fn sooner_bounce(&mut self, h: f64, stop: bool) -> (f64, bool) {
+        let (mut first, mut any) = (h, false);
+        for k in 0..self.sites.all.len() {
+            let site = &self.sites.all[k];
+            let u = self.normal_velocity(site);
+            if !self.bouncing[k] || site.gap + u * h >= -self.params.touch {
+                continue;
+            }
+            if stop || site.gap <= self.params.touch {
+                (self.bouncing[k], any) = (false, true);
+            } else {
+                first = first.min(site.gap / -u);
+            }
+        }
+        (first, any)
+    }
+
     /// The first time (s) up to `h` at which two bodies that turn and bounce touch. The parabolas of contact points do not know how bodies turn.
     pub(super) fn first_root(&mut self, world: &World, mut h: f64) -> f64 {
         let mut last = u32::MAX;
@@ -134,25 +168,18 @@ impl TimeStepping {
     fn root_of_bounce(&mut self, world: &World, pair: u32, guess: f64) -> f64 {
         let Self { parts, params, detect, flyers, .. } = self;
         let pair = &mut detect.watched[pair as usize];
-        let Some((colliders, bodies)) = pair.sides(world) else { return guess };
-        let time = world.time();
-        let narrow = parts.narrow_phase.as_ref();
-        let pieces = [0, 1].map(|k| {
-            let flyer = &flyers[pair.bodies[k] as usize];
-            let mut state = *bodies[k].state();
+        let way = |slot: u32, body: &Body| {
+            let flyer = &flyers[slot as usize];
+            let mut state = *body.state();
             state.velocity = flyer.start;
-            bodies[k].is_free().then(|| Piece::ballistic(time, state, flyer.acceleration))
-        });
-        let cache = &mut pair.rest.cache;
+            Some(Piece::ballistic(world.time(), state, flyer.acceleration))
+        };
+        let Some(ahead) = Ahead::new(world, pair, way) else { return guess };
+        let narrow = parts.narrow_phase.as_ref();
+        let (cache, distances) = (&mut pair.rest.cache, &mut detect.distances);
         let mut distance = |t: f64| {
-            let place = |k: usize| {
-                let piece = pieces[k].as_ref().unwrap_or(bodies[k].piece());
-                let state = piece.at(time + t).ok()?;
-                Some(*state.pose() * colliders[k].extent().body_from_shape)
-            };
-            let (a, b) = (place(0)?, place(1)?);
-            let [shape_a, shape_b] = colliders.map(Collider::shape);
-            narrow.separation(shape_a, shape_b, &a.inverse_mul(&b), cache).ok().map(|found| found.distance)
+            *distances += 1;
+            ahead.distance(narrow, cache, t)
         };
         let target = 0.5 * params.touch;
         // Before and after it; the value of an end that stays is halved (Illinois).
@@ -263,6 +290,7 @@ impl TimeStepping {
     fn book_impacts(&mut self, world: &mut World, impacts: &mut Impacts) {
         let report = impacts.law.report();
         self.report.solver.iterations += u64::from(report.iterations);
+        self.report.solver.visits += report.visits;
         self.report.solver.unsolved += u64::from(report.cut_off);
         // Their work is that of the mean velocity over all of them.
         let Impacts { before, contacts, ends, .. } = impacts;

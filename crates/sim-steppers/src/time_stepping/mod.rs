@@ -14,6 +14,8 @@
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
 //! | `forces` | springs, drag and torques |
 //! | `impact` | bounces, at the time at which they happen |
+//! | `struck` | contacts that bodies reach with the velocities that contacts gave them |
+//! | `foresee` | steps shortened where bodies that turn would sink in deep |
 //! | `turn_limit` | steps cut where bodies turn far |
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
@@ -32,6 +34,7 @@ mod correct;
 mod detect;
 mod flight;
 mod forces;
+mod foresee;
 mod guard;
 mod impact;
 mod normals;
@@ -47,6 +50,7 @@ mod sleep;
 mod soft;
 mod stepper;
 mod stiff;
+mod struck;
 mod trails;
 mod turn_limit;
 mod turning;

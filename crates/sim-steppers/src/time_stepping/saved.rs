@@ -23,7 +23,7 @@ mod tables {
         super::{
             detect::Placed,
             patches::Origin,
-            trails::Trail,
+            trails::{Stride, Trail},
             watched::{Found, Sensor, Watched},
         },
         SnapshotError, TimeStepping, World,
@@ -40,7 +40,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 8;
 
     type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
 
@@ -67,6 +67,7 @@ mod tables {
         scale: [f64; 2],
         pairs: Vec<PairData>,
         trails: Vec<Option<Trail>>,
+        strides: Vec<Stride>,
         placed: Vec<Option<Placed>>,
         anchors: Vec<Option<Anchor>>,
         borne: Vec<Option<DVec3>>,
@@ -120,6 +121,7 @@ mod tables {
                 scale: [self.radius, self.farthest],
                 pairs: pairs.collect(),
                 trails: self.detect.trails.all.clone(),
+                strides: self.detect.trails.steps.clone(),
                 placed: self.detect.placed.clone(),
                 anchors: self.sleep.anchors.clone(),
                 borne: self.sites.borne.clone(),
@@ -184,10 +186,12 @@ mod tables {
                 self.detect.watched.push(pair);
             }
             self.sleep.anchors = tables.anchors;
-            if tables.trails.len() > bodies || tables.placed.len() > slots {
+            let trails = [tables.trails.len(), tables.strides.len()];
+            if trails.iter().any(|n| *n > bodies) || trails[0] != trails[1] || tables.placed.len() > slots {
                 return Err(damaged("the number of boxes"));
             }
-            self.detect.trails.all = tables.trails;
+            (self.detect.trails.all, self.detect.trails.steps) = (tables.trails, tables.strides);
+            self.detect.trails.read_gauges();
             self.detect.placed = tables.placed;
             let boxes = self.detect.put_back(world, &mut self.parts);
             boxes.map_err(|_| damaged("a box"))?;

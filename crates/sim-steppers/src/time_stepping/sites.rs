@@ -37,8 +37,8 @@ pub(super) struct Sites {
     pub(super) keys: Vec<ContactKey>,
     /// Impulses of the last step, world axes, on A, N·s, of contacts that were not found anew since.
     pub(super) borne: Vec<Option<DVec3>>,
-    /// Keys and impulses of the reading before.
-    before: (Vec<ContactKey>, Vec<Option<DVec3>>),
+    /// Keys, impulses and sites of the reading before.
+    before: (Vec<ContactKey>, Vec<Option<DVec3>>, Vec<Site>),
     /// One of them bounces.
     pub(super) bouncy: bool,
 }
@@ -52,6 +52,18 @@ impl Sites {
         self.bouncy = false;
     }
 
+    /// Goes back to the sites of the reading before where these are the same, so that what was solved for them holds to the bit; false if they are others.
+    pub(super) fn go_back(&mut self) -> bool {
+        if self.keys != self.before.0 {
+            return false;
+        }
+        std::mem::swap(&mut self.all, &mut self.before.2);
+        for (site, read) in self.all.iter_mut().zip(&self.before.2) {
+            site.pair = read.pair;
+        }
+        true
+    }
+
     /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now, with their impulses.
     /// `rest_speed` is that of two bodies.
     pub(super) fn read(
@@ -62,6 +74,7 @@ impl Sites {
     ) -> Result<(), StepError> {
         std::mem::swap(&mut self.before.0, &mut self.keys);
         std::mem::swap(&mut self.before.1, &mut self.borne);
+        std::mem::swap(&mut self.before.2, &mut self.all);
         let mut rest = 0;
         self.clear();
         for (index, pair) in watched.iter_mut().enumerate() {

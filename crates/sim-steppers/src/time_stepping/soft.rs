@@ -159,7 +159,8 @@ impl TimeStepping {
         self.report.solver.islands += 1;
         let patches = soft.patches.len() as u64;
         self.report.solver.largest = self.report.solver.largest.max(patches);
-        self.report.solver.iterations += u64::from(soft.substeps);
+        self.report.solver.count(soft.substeps, soft.patches.len());
+        self.report.solver.points = self.report.solver.points.max(patches);
         Ok(())
     }
 

@@ -384,6 +384,7 @@ impl TimeStepping {
     fn step(&mut self, world: &mut World, end: f64, cuts: &mut [u32; 2]) -> Result<(), StepError> {
         let time = world.time();
         self.report.solver.steps += 1;
+        self.report.solver.points = self.report.solver.points.max(self.sites.all.len() as u64);
         self.wake_disturbed(world, end - time);
         self.trace(Stage::Read);
         self.read_bodies(world);
@@ -395,28 +396,26 @@ impl TimeStepping {
         let mut h = whole;
         let may_cut = cuts[0] < self.params.max_cuts;
         self.impacts(world, if may_cut { 0.0 } else { whole })?;
+        self.reach_after_impacts(world, whole)?;
         self.trace(Stage::Cut);
-        self.bouncing.clear();
-        for site in &self.sites.all {
-            // Bounces of the next step too: what flies there is left alone.
-            let date = self.time_of_bounce(site, 2.0 * whole).filter(|_| may_cut);
-            self.bouncing.push(date.is_some());
-            h = h.min(date.unwrap_or(h));
-        }
+        let bouncing = may_cut.then_some(whole);
+        h = h.min(self.find_bounces(bouncing));
         if may_cut {
             h = self.first_root(world, h);
         }
         let bounce = h;
-        if cuts[1] < turn_limit::MOST {
+        let may_shorten = cuts[1] < turn_limit::MOST;
+        if may_shorten {
             h = self.turn_limit(h);
         }
-        let cut = h < whole && time + h < end && time + h > time;
-        let next = if cut { time + h } else { end };
-        if cut {
+        let is_cut = |h: f64| h < whole && time + h < end && time + h > time;
+        h = if is_cut(h) { time + h - time } else { whole };
+        h = self.solve_contacts(world, h, bouncing, may_shorten)?;
+        let next = if is_cut(h) { time + h } else { end };
+        if next < end {
             cuts[usize::from(h < bounce)] += 1;
             self.report.solver.cuts += 1;
         }
-        self.solve_contacts(world, next - time, may_cut)?;
         self.quarantine(world)?;
         self.trace(Stage::Move);
         self.launch(world).map_err(errors::of_world)?;

@@ -38,7 +38,7 @@
 //!
 //! `recycled_contacts_are_those_found_anew` in `tests/time_soft.rs`, `tests/time_turning.rs`
 
-use sim_math::{Pose, glam::DVec3};
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::BodyId;
 use sim_world::{Body, Collider, World};
 
@@ -60,12 +60,13 @@ pub(super) struct Trails {
     pub(super) all: Vec<Option<Trail>>,
     /// Path, and path at the end of the next step, m: what is asked most.
     gauges: Vec<[f64; 2]>,
-    steps: Vec<Stride>,
+    pub(super) steps: Vec<Stride>,
 }
 
 /// How a body moves in the next step, without contact.
-#[derive(Debug, Clone, Copy, Default)]
-struct Stride {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Stride {
     /// h v, m.
     linear: DVec3,
     /// What turning and forces add at most for a point of its surface, m; of what has no end, forces alone.
@@ -128,10 +129,15 @@ impl Trails {
             };
             self.steps[slot as usize] = trail.stride(world, body, h, swept);
         }
+        self.read_gauges();
+        any
+    }
+
+    /// Finds out what is asked most.
+    pub(super) fn read_gauges(&mut self) {
         self.gauges.clear();
         self.gauges
             .extend(self.all.iter().map(|t| t.map_or([f64::INFINITY; 2], |t| [t.path, t.path + t.reach])));
-        any
     }
 
     /// Path of a body now, and at most at the end of the next step, m; infinite if there is none.
@@ -195,9 +201,27 @@ impl Trails {
     pub(super) fn radius(&self, slot: u32) -> f64 {
         self.get(slot).map_or(f64::INFINITY, |t| t.radius)
     }
+
+    /// A body got another velocity since it was followed: how far that takes it in a step of `h` seconds.
+    pub(super) fn hasten(&mut self, slot: u32, velocity: Motion, pull: f64, h: f64) {
+        let k = slot as usize;
+        let Some(trail) = self.all.get_mut(k).and_then(Option::as_mut) else { return };
+        let stride = trail.stride_of(velocity, pull, h);
+        if let (Some(step), Some(gauge)) = (self.steps.get_mut(k), self.gauges.get_mut(k)) {
+            (*step, *gauge) = (stride, [trail.path, trail.path + trail.reach]);
+        }
+    }
 }
 
 impl Trail {
+    /// How a free body moves in the next step with a velocity and so much pull (m/s²), which also gives its reach.
+    fn stride_of(&mut self, velocity: Motion, pull: f64, h: f64) -> Stride {
+        let turning = velocity.angular.length();
+        self.reach = h * (velocity.linear.length() + swing(self.radius, turning) + h * pull);
+        let stray = h * (swing(self.spin, turning) + h * pull);
+        Stride { linear: velocity.linear * h, stray, ..Stride::default() }
+    }
+
     /// How the body moves in the next step, which also gives its reach.
     fn stride(&mut self, world: &World, body: &Body, h: f64, swept: bool) -> Stride {
         if body.is_fixed() && !swept {
@@ -205,6 +229,9 @@ impl Trail {
             return Stride::default();
         }
         let velocity = body.velocity();
+        if body.is_free() && self.radius < f64::INFINITY {
+            return self.stride_of(velocity, (world.gravity() + body.pull()).length(), h);
+        }
         let (turning, pulled) = (velocity.angular.length(), (world.gravity() + body.pull()).length());
         let [pull, acceleration] =
             if body.is_free() { [pulled; 2] } else { [0.0, body.piece().unsteady_acceleration()] };

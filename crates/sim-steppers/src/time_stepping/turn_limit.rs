@@ -12,7 +12,7 @@
 //! | ω | angular velocity of the body across n | rad/s |
 //! | s | spin radius of the body: the shape without its rounding | m |
 //! | u | speed at which a contact is hit | m/s |
-//! | r | height of its centre above the point of contact along n | m |
+//! | r | height of its centre above its point of contact along n | m |
 //! | c | way of its centre along n in what is left of a step, towards the other body | m |
 //!
 //! # Formula
@@ -56,8 +56,10 @@ impl TimeStepping {
 
     fn turn_limit_at(&self, site: &Site, h: f64) -> f64 {
         let (n, mut limit) = (site.frame.z_axis, h);
-        let velocity = site.bodies.map(|k| self.pool[k as usize].velocity.linear);
-        let nearing = (-n.dot(velocity[0] - velocity[1]) * h).max(0.0);
+        let way = site.bodies.map(|k| {
+            self.pool[k as usize].velocity.linear * h + self.flyers[k as usize].acceleration * (0.5 * h * h)
+        });
+        let nearing = (-n.dot(way[0] - way[1])).max(0.0);
         let hit = self.time_of_hit(site, h);
         for (slot, side) in site.bodies.into_iter().zip([n, -n]) {
             let (body, spin) = (&self.pool[slot as usize], self.detect.trails.spin(slot));
@@ -69,9 +71,11 @@ impl TimeStepping {
                 limit = limit.min(date.max(TURN * spin / speed));
             }
             let turning = body.velocity.angular.reject_from_normalized(n).length();
-            let height = side.dot(body.center - site.point) + site.gap.max(0.0);
+            // The point is halfway between both surfaces.
+            let height = side.dot(body.center - site.point) + 0.5 * site.gap.max(0.0);
+            // Nothing of it comes down before the ball around it does.
             if turning * limit > TURN && height - nearing < spin {
-                limit = TURN / turning;
+                limit = limit.min((TURN / turning).max(h * (height - spin) / nearing));
             }
         }
         limit

@@ -117,7 +117,7 @@ pub(super) struct Horizon {
     pub(super) round: f64,
     /// Contacts follow what rolls.
     pub(super) rolls: bool,
-    /// How far bodies may move beyond that where they are only put right, m: less than the margin.
+    /// How far bodies may move beyond that where they are only put right or struck, m: the margin at most.
     pub(super) lenient: f64,
 }
 
