@@ -54,8 +54,10 @@
 
 use super::{
     close::{Close, Plane, Swerve, between_edges},
+    hull::Couple,
     locate::after,
     look::Sides,
+    near::{Gap, Question},
     pairs::ActivePair,
     params::{ContactHandling, DEEP, EventDrivenParams},
     respond::Site,
@@ -66,28 +68,84 @@ use rigid_impulse::{
     bounds::{Travel, time_to_impact},
 };
 use sim_math::glam::DVec3;
+use sim_world::Body;
 use std::cmp::Ordering;
 
 /// Horizons tried for each close bound, each an eighth of the one before.
 const MAX_HORIZONS: u32 = 8;
 /// Longest of them, s.
 const MAX_HORIZON: f64 = 10.0;
+/// Share of a window below which a bound by the motion of any two points is too short: parts are looked at one by one.
+const SOON: f64 = 0.125;
 /// Approach that counts as none, as a share of the speeds of the two.
 const DUST: f64 = 1e-9;
 
-/// Bound on the travel of both sides towards each other from `time` (s) on. `normal` points from B to A. Where one of them is not
-/// convex the next part to be hit may lie in any direction.
-fn travel(sides: &Sides<'_>, time: f64, normal: DVec3, distance: f64) -> Travel {
-    if !sides.convex() {
-        return sides.any_travel(time, distance);
-    }
+/// Bound on the travel of two convex parts towards each other from `time` (s) on. `normal` points from B to A.
+fn travel(couple: &Couple<'_>, time: f64, normal: DVec3, distance: f64) -> Travel {
     let of = |k: usize, direction: DVec3| {
-        let piece = sides.bodies[k].piece();
-        let radius = sides.colliders[k].extent().spin_radius;
-        piece.travel(piece.center_velocity(time), direction, distance, radius)
+        let piece = couple.bodies[k].piece();
+        piece.travel(piece.center_velocity(time), direction, distance, couple.hulls[k].spin_radius)
     };
     let (a, b) = (of(0, -normal), of(1, normal));
     Travel { quadratic: a.quadratic + b.quadratic, linear: a.linear + b.linear }
+}
+
+/// Acceleration that presses two bodies together along a normal from B to A, m/s².
+fn press(bodies: [&Body; 2], normal: DVec3) -> f64 {
+    let [a, b] = bodies.map(|body| body.piece().uniform_acceleration());
+    (b - a).dot(normal)
+}
+
+/// Time for which a gap of two convex parts lasts from `time` (s) on, and the bound that says so. `time_of` says how long what a bound leaves of
+/// a distance lasts. With the states at that time the bound is closer.
+pub(super) fn convex_bound(
+    gap: &Gap<'_>,
+    params: &EventDrivenParams,
+    time: f64,
+    states: Option<&[RigidState; 2]>,
+    time_of: &dyn Fn(Travel) -> f64,
+) -> (f64, Travel) {
+    let Gap { couple, distance, normal, closing } = gap;
+    let mut best = travel(couple, time, *normal, distance.max(params.envelope()));
+    let mut left = time_of(best);
+    let Some(states) = states else { return (left, best) };
+    let size = distance.max(params.root_tolerance);
+    let shortest = 2.0 * left;
+    let parting = if params.together() { (-closing).max(0.0) } else { 0.0 };
+    // Bounds by a plane are asked for horizons, the longest first.
+    let mut ask = |swerve: &Swerve, best: &mut Travel, bound: &mut dyn FnMut(f64) -> Option<Travel>| {
+        let mut horizon = swerve.longest_horizon(size, parting).min(MAX_HORIZON);
+        for _ in 0..MAX_HORIZONS {
+            // Also false for NaN and for nothing to gain.
+            if horizon.partial_cmp(&shortest.max(left)) != Some(Ordering::Greater) {
+                break;
+            }
+            let Some(close) = bound(horizon) else { break };
+            let later = time_of(close).min(horizon);
+            if later > left {
+                (left, *best) = (later, close);
+            }
+            horizon *= 0.125;
+        }
+    };
+    let swerves = [0, 1].map(|k| Swerve::of(couple, states, Plane::With(k)));
+    for (k, swerve) in swerves.iter().enumerate() {
+        let mut close = None;
+        ask(swerve, &mut best, &mut |horizon| {
+            if close.is_none() {
+                close = Close::new(couple, states, *normal, Plane::With(k), *swerve);
+            }
+            close.as_ref()?.travel(horizon)
+        });
+    }
+    // Far from how the closest points move: two edges, along which no plane of one body stays.
+    if *distance <= params.envelope() && best.linear > 2.0 * closing.abs() {
+        ask(&swerves[0], &mut best, &mut |horizon| {
+            let plane = between_edges(couple, states, *normal, horizon)?;
+            Close::new(couple, states, *normal, plane, Swerve::of(couple, states, plane))?.travel(horizon)
+        });
+    }
+    (left, best)
 }
 
 /// Time until the gap that may be used up is, s. `press` is the acceleration that presses the two together, m/s².
@@ -129,52 +187,48 @@ impl ActivePair {
         self.since = time;
         self.distance = distance;
         self.normal = normal;
-        self.travel = travel(sides, time, normal, distance.max(params.envelope()));
         self.aimed = false;
-        let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
-        let press = (b - a).dot(normal);
-        let mut left = time_left(params, distance, self.travel, press);
-        if let Some((states, closing)) = states.filter(|_| sides.convex()) {
-            let gap = distance.max(params.root_tolerance);
-            let shortest = 2.0 * left;
-            let parting = if params.together() { (-closing).max(0.0) } else { 0.0 };
-            // Bounds by a plane are asked for horizons, the longest first.
-            let mut ask =
-                |swerve: &Swerve, best: &mut Travel, bound: &mut dyn FnMut(f64) -> Option<Travel>| {
-                    let mut horizon = swerve.longest_horizon(gap, parting).min(MAX_HORIZON);
-                    for _ in 0..MAX_HORIZONS {
-                        // Also false for NaN and for nothing to gain.
-                        if horizon.partial_cmp(&shortest.max(left)) != Some(Ordering::Greater) {
-                            break;
-                        }
-                        let Some(close) = bound(horizon) else { break };
-                        let later = time_left(params, distance, close, press).min(horizon);
-                        if later > left {
-                            (left, *best) = (later, close);
-                        }
-                        horizon *= 0.125;
-                    }
-                };
-            let swerves = [0, 1].map(|k| Swerve::of(sides, states, Plane::With(k)));
-            for (k, swerve) in swerves.iter().enumerate() {
-                let mut close = None;
-                ask(swerve, &mut self.travel, &mut |horizon| {
-                    if close.is_none() {
-                        close = Close::new(sides, states, normal, Plane::With(k), *swerve);
-                    }
-                    close.as_ref()?.travel(horizon)
-                });
-            }
-            // Far from how the closest points move: two edges, along which no plane of one body stays.
-            if distance <= params.envelope() && self.travel.linear > 2.0 * closing.abs() {
-                ask(&swerves[0], &mut self.travel, &mut |horizon| {
-                    let plane = between_edges(sides, states, normal, horizon)?;
-                    Close::new(sides, states, normal, plane, Swerve::of(sides, states, plane))?
-                        .travel(horizon)
-                });
-            }
+        let left;
+        if sides.convex() {
+            let closing = states.map_or(0.0, |(_, closing)| closing);
+            let gap = Gap { couple: sides.whole(), distance, normal, closing };
+            let press = press(sides.bodies, normal);
+            let time_of = |travel| time_left(params, distance, travel, press);
+            (left, self.travel) = convex_bound(&gap, params, time, states.map(|s| s.0), &time_of);
+        } else {
+            left = self.predict_by_parts(sides, params, time, states.map(|s| s.0));
         }
         (time + left).max(after(time))
+    }
+
+    /// The same where the next part to be hit may lie in any direction: sets the bound for the distance that there is; returns the time that is left, s.
+    fn predict_by_parts(
+        &mut self,
+        sides: &Sides<'_>,
+        params: &EventDrivenParams,
+        time: f64,
+        states: Option<&[RigidState; 2]>,
+    ) -> f64 {
+        let any = sides.any_travel(time, self.distance.max(params.envelope()));
+        let far = |distance| time_left(params, distance, any, 0.0);
+        let left = far(self.distance);
+        self.travel = any;
+        let Some(states) = states.filter(|_| left < SOON * params.window) else { return left };
+        let Self { distance, normal, .. } = *self;
+        let (margin, enough) = (params.envelope(), params.window);
+        let question = Question { sides, states, distance, normal, margin, enough };
+        let of_parts = |gap: &Gap<'_>| {
+            let press = press(sides.bodies, gap.normal);
+            let time_of = |travel| time_left(params, gap.distance, travel, press);
+            convex_bound(gap, params, time, Some(states), &time_of)
+        };
+        match question.answer(any, &of_parts, &far) {
+            Some((later, distance, travel)) if later > left => {
+                (self.distance, self.travel) = (distance.min(self.distance), travel);
+                later
+            }
+            _ => left,
+        }
     }
 
     /// When to look again at a pair whose closest points were seen at `time` (s), with the states that it has now: at once if it is
