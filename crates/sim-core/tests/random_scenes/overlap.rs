@@ -2,13 +2,14 @@
 //!
 //! For convex A and B and any direction d, the width w(d) = max a·d − min b·d bounds their overlap from above, and the overlap is the least of all widths.
 //! So one direction with a small width proves that they do not overlap by more; the search looks for it over the whole sphere. No simplex, no tracking, no
-//! features. Pieces of compounds are taken one by one; ground and solid meshes are asked for the depth of points of the surface of a body.
+//! features. Where it finds none, the direction that the narrow phase gives is tried as well: wherever it comes from, its width is computed here. Pieces of compounds are taken one by one; ground and solid meshes are asked for the depth of points of the surface of a body.
 
 use super::spec::{Room, Spec};
 use sim_core::{
     math::testkit::SplitMix64,
-    narrowphase::{compound::Compound, mesh::TriMesh},
+    narrowphase::{compound::Compound, default_chain, mesh::TriMesh},
     prelude::*,
+    traits::{NarrowPhase, PairCache},
     world::Collider,
 };
 
@@ -82,6 +83,22 @@ fn overlap(a: &Solid<'_>, b: &Solid<'_>, enough: f64) -> f64 {
     let line = (b.center() - a.center()).normalize_or_zero();
     let first = axes(a).into_iter().chain(axes(b)).flat_map(|x| [x, -x]).chain([line]);
     for d in first.chain(directions()).filter(|d| *d != DVec3::ZERO) {
+        let w = width(d);
+        if w < best.0 {
+            best = (w, d);
+        }
+        if best.0 <= enough {
+            return best.0;
+        }
+    }
+    let told = default_chain().separation(
+        a.shape,
+        b.shape,
+        &a.pose.inverse_mul(&b.pose),
+        &mut PairCache::default(),
+    );
+    if let Ok(found) = told {
+        let d = -a.pose.transform_vector(found.normal);
         let w = width(d);
         if w < best.0 {
             best = (w, d);
