@@ -56,7 +56,7 @@ fn gas() -> (World, EventDrivenParams, f64) {
         world.add(body.restitution(1.0).friction(0.0)).unwrap();
     }
     let mut params = EventDrivenParams::default();
-    params.micro = None;
+    params.micro = Micro::Off;
     (world, params, 16.0)
 }
 

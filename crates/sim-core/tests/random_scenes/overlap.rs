@@ -91,12 +91,8 @@ fn overlap(a: &Solid<'_>, b: &Solid<'_>, enough: f64) -> f64 {
             return best.0;
         }
     }
-    let told = default_chain().separation(
-        a.shape,
-        b.shape,
-        &a.pose.inverse_mul(&b.pose),
-        &mut PairCache::default(),
-    );
+    let told =
+        default_chain().separation(a.shape, b.shape, &a.pose.inverse_mul(&b.pose), &mut PairCache::default());
     if let Ok(found) = told {
         let d = -a.pose.transform_vector(found.normal);
         let w = width(d);

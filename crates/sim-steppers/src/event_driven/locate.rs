@@ -44,7 +44,7 @@ use super::{
     close::closing_rate,
     look::{Look, Sides, look},
     near::{Gap, Question},
-    params::EventDrivenParams,
+    params::Scaled,
     predict::convex_bound,
 };
 use rigid_impulse::bounds::{Travel, time_to_impact};
@@ -71,7 +71,7 @@ pub(super) fn after(time: f64) -> f64 {
 
 /// Finest distance that can be told apart at a time (s) and closing speed (m/s), m.
 #[inline]
-pub(super) fn resolution(params: &EventDrivenParams, time: f64, closing: f64) -> f64 {
+pub(super) fn resolution(params: &Scaled, time: f64, closing: f64) -> f64 {
     params.root_tolerance.max(4.0 * f64::EPSILON * time.abs() * closing.abs())
 }
 
@@ -79,7 +79,7 @@ pub(super) fn resolution(params: &EventDrivenParams, time: f64, closing: f64) ->
 pub(super) fn locate(
     sides: &Sides<'_>,
     narrow: &dyn NarrowPhase,
-    params: &EventDrivenParams,
+    params: &Scaled,
     cache: &mut PairCache,
     time: f64,
     start: &Look,

@@ -50,6 +50,6 @@ mod strike;
 mod sync;
 mod touch;
 
-pub use params::{ContactHandling, EventDrivenParams};
+pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;
 pub use stepper::{EventDriven, Parts};

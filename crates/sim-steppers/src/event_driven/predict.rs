@@ -59,7 +59,7 @@ use super::{
     look::Sides,
     near::{Gap, Question},
     pairs::ActivePair,
-    params::{ContactHandling, DEEP, EventDrivenParams},
+    params::{ContactHandling, DEEP, Scaled},
     respond::Site,
     touch::LOW,
 };
@@ -100,7 +100,7 @@ fn press(bodies: [&Body; 2], normal: DVec3) -> f64 {
 /// a distance lasts. With the states at that time the bound is closer.
 pub(super) fn convex_bound(
     gap: &Gap<'_>,
-    params: &EventDrivenParams,
+    params: &Scaled,
     time: f64,
     states: Option<&[RigidState; 2]>,
     time_of: &dyn Fn(Travel) -> f64,
@@ -149,7 +149,7 @@ pub(super) fn convex_bound(
 }
 
 /// Time until the gap that may be used up is, s. `press` is the acceleration that presses the two together, m/s².
-fn time_left(params: &EventDrivenParams, distance: f64, travel: Travel, press: f64) -> f64 {
+fn time_left(params: &Scaled, distance: f64, travel: Travel, press: f64) -> f64 {
     let safe = time_to_impact(distance.max(params.root_tolerance), params.envelope(), travel, Travel::NONE);
     let together = params.contact_handling == ContactHandling::Improved;
     let inside = distance <= if together { params.envelope() } else { DEEP * params.envelope() };
@@ -178,7 +178,7 @@ impl ActivePair {
     pub(super) fn predict(
         &mut self,
         sides: &Sides<'_>,
-        params: &EventDrivenParams,
+        params: &Scaled,
         time: f64,
         distance: f64,
         normal: DVec3,
@@ -205,7 +205,7 @@ impl ActivePair {
     fn predict_by_parts(
         &mut self,
         sides: &Sides<'_>,
-        params: &EventDrivenParams,
+        params: &Scaled,
         time: f64,
         states: Option<&[RigidState; 2]>,
     ) -> f64 {
@@ -236,7 +236,7 @@ impl ActivePair {
     pub(super) fn next_look(
         &mut self,
         sides: &Sides<'_>,
-        params: &EventDrivenParams,
+        params: &Scaled,
         time: f64,
         seen: &Site,
         states: &[RigidState; 2],
@@ -253,14 +253,7 @@ impl ActivePair {
 
     /// The date, or earlier: when a pair in contact that parts is about to be apart, so that the end of the contact is
     /// noticed. Not for a hop, from which what presses the two together brings them back before.
-    fn before_parting(
-        &self,
-        sides: &Sides<'_>,
-        params: &EventDrivenParams,
-        time: f64,
-        closing: f64,
-        date: f64,
-    ) -> f64 {
+    fn before_parting(&self, sides: &Sides<'_>, params: &Scaled, time: f64, closing: f64, date: f64) -> f64 {
         if !self.touching || closing >= 0.0 {
             return date;
         }
@@ -278,7 +271,7 @@ impl ActivePair {
 
     /// Renews the bound after one of the two got another motion at `time` (s); returns when to look again: at once if nothing
     /// is left of it.
-    pub(super) fn carry_over(&mut self, sides: &Sides<'_>, params: &EventDrivenParams, time: f64) -> f64 {
+    pub(super) fn carry_over(&mut self, sides: &Sides<'_>, params: &Scaled, time: f64) -> f64 {
         let left = self.distance_left(time);
         self.parted = None;
         let date = self.predict(sides, params, time, left, self.normal, None);
@@ -289,10 +282,11 @@ impl ActivePair {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event_driven::params::{EventDrivenParams, Scale};
     use sim_math::assert_close;
 
-    fn improved() -> EventDrivenParams {
-        EventDrivenParams { contact_handling: ContactHandling::Improved, ..EventDrivenParams::default() }
+    fn handling(contact_handling: ContactHandling) -> Scaled {
+        EventDrivenParams { contact_handling, ..EventDrivenParams::default() }.in_metres(&Scale::default())
     }
 
     /// Two bodies that part at 0.1 mm/s in the middle of the envelope; rotation leaves ±50 m/s² open.
@@ -300,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_pair_that_parts_is_left_until_it_can_be_back_or_has_used_up_half_its_distance() {
-        let params = improved();
+        let params = handling(ContactHandling::Improved);
         let half = time_left(&params, 5e-4, DOUBT, 0.0);
         assert_close!(DOUBT.at(half), 2.5e-4, rel = 1e-9);
         // Pressed, it is back at its distance after 2 v/a.
@@ -313,16 +307,16 @@ mod tests {
     fn what_presses_two_together_brings_them_back_at_their_distance() {
         // A hop under gravity, deep in the envelope and nothing in doubt: half the distance, hop after hop, would end in rounding.
         let hop = Travel { quadratic: 0.5 * 9.81, linear: -0.01 };
-        for handling in [ContactHandling::Standard, ContactHandling::Improved] {
-            let params = EventDrivenParams { contact_handling: handling, ..EventDrivenParams::default() };
+        for kind in [ContactHandling::Standard, ContactHandling::Improved] {
+            let params = handling(kind);
             for distance in [1e-12, 1e-8, 1e-5] {
                 let left = time_left(&params, distance, hop, 9.81);
-                assert!(hop.at(left) <= 1e-18, "{handling:?} at {distance}: {}", hop.at(left));
+                assert!(hop.at(left) <= 1e-18, "{kind:?} at {distance}: {}", hop.at(left));
             }
             // In doubt half of it may go, but only if they can be pressed back no earlier.
             let left = time_left(&params, 1e-5, DOUBT, 9.81);
-            assert!(DOUBT.at(left) <= 0.5e-5 * (1.0 + 1e-9), "{handling:?}: {}", DOUBT.at(left));
-            assert!(left > 4.0 * -DOUBT.linear / DOUBT.quadratic, "{handling:?}: {left}");
+            assert!(DOUBT.at(left) <= 0.5e-5 * (1.0 + 1e-9), "{kind:?}: {}", DOUBT.at(left));
+            assert!(left > 4.0 * -DOUBT.linear / DOUBT.quadratic, "{kind:?}: {left}");
         }
     }
 }
