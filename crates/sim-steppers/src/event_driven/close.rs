@@ -187,7 +187,7 @@ impl<'a> Swing<'a> {
     ) -> Option<Self> {
         let (hull, out) = (couple.hulls[k], outwards(normal, k));
         let spin = states[k].velocity.angular - turn;
-        let along = [out, out.cross(spin)].map(|d| hull.to_shape(states[k].pose(), d));
+        let along = [out, out.cross(spin)].map(|d| hull.in_shape(states[k].pose(), d));
         let height = hull.core_height(along[0])?;
         Some(Self { hull, along, height })
     }
@@ -270,7 +270,7 @@ pub(super) fn between_edges(
         let (hull, pose) = (&couple.hulls[k], states[k].pose());
         let out = outwards(normal, k);
         let turn = out.cross(states[k].velocity.angular - states[1 - k].velocity.angular) * horizon;
-        let [out, turn] = [out, turn].map(|d| hull.to_shape(pose, d));
+        let [out, turn] = [out, turn].map(|d| hull.in_shape(pose, d));
         let end = |along| hull.part.support(along);
         let edge = hull.body_from_shape.transform_vector(end(out + turn)? - end(out - turn)?);
         Some(pose.transform_vector(edge).cross(normal))

@@ -54,7 +54,7 @@ impl<'a> Hull<'a> {
     }
 
     /// A world direction in the frame of the shape.
-    pub(super) fn to_shape(&self, world_from_body: &Pose, direction: DVec3) -> DVec3 {
+    pub(super) fn in_shape(&self, world_from_body: &Pose, direction: DVec3) -> DVec3 {
         self.body_from_shape.inverse_transform_vector(world_from_body.inverse_transform_vector(direction))
     }
 

@@ -23,7 +23,7 @@
 //! one bound for all, up to T:      d = min d_i,  A = max A_i,  B = max over i of the largest B_i + (A_i − A) τ − (d_i − d)/τ,  0 < τ ≤ T
 //! ```
 //!
-//! The largest is at τ² = (d_i − d)/(A − A_i), or at T if that is earlier. Reach begins at twice the distance, and grows while the rest is what T is short for.
+//! The largest is at `τ² = (d_i − d)/(A − A_i)`, or at T if that is earlier. Reach begins at twice the distance, and grows while the rest is what T is short for.
 //!
 //! # Cost
 //!

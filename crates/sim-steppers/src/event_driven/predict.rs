@@ -31,7 +31,7 @@
 //! The planes through the closest points of two convex shapes separate them; travel is that of the planes, so the same
 //! normal serves after either body got another motion, and no distance is computed until the bound is used up.
 //! A mesh, a height field or a compound has no such plane: its next facet may lie anywhere at the same distance. There travel is
-//! that of any two points in any direction ([`Sides::any_travel`]).
+//! that of any two points in any direction ([`Sides::any_travel`]), and where that does not last each near part has a plane of its own (see `near`).
 //!
 //! # Cost
 //!
