@@ -119,6 +119,11 @@ impl<'a> Question<'a> {
             let planes = [along(found.normal), along(of_shapes)];
             let best = planes.into_iter().flatten().reduce(|x, y| if y.0 > x.0 { y } else { x });
             let (distance, normal) = best.unwrap_or((found.distance, found.normal));
+            if distance <= 0.0 && distance < self.distance {
+                // None of the planes is between the two: they nearly touch, where a search for parts is not exact.
+                good = false;
+                return ControlFlow::Break(());
+            }
             let normal = world_from_a.transform_vector(normal);
             let point = world_from_a.transform_point(0.5 * (found.point_a + found.point_b));
             let [va, vb] = [0, 1].map(|k: usize| self.states[k].velocity_at(point));
