@@ -140,7 +140,7 @@ fn rise(run: &mut Run, until: f64) -> f64 {
 /// Energy that the free bodies gain when all are lifted by the envelope, in which resting bodies hover, J.
 fn hover(run: &Run) -> f64 {
     let mass: f64 = run.world().bodies().filter(|(_, b)| b.is_free()).map(|(_, b)| b.mass()).sum();
-    mass * GRAVITY * run.setup().choice.params.envelope
+    mass * GRAVITY * run.setup().choice.params.envelope_in(run.world())
 }
 
 /// Largest speed of a free body, m/s.
@@ -559,10 +559,11 @@ fn mirtichs_scenes_share_one_parameter_set_relative_to_their_smallest_body() {
     for (name, size) in sizes {
         let choice = setup(name).unwrap().choice;
         let (params, time) = (choice.params, choice.time);
-        assert!((params.envelope / (1e-3 * size) - 1.0).abs() < 1e-9, "{name}: {}", params.envelope);
-        assert_eq!(params.micro.map(|m| m.envelope), Some(params.envelope), "{name}");
+        let envelope = params.envelope.unwrap();
+        assert!((envelope / (1e-3 * size) - 1.0).abs() < 1e-9, "{name}: {envelope}");
+        assert_eq!(params.micro, sim_steppers::Micro::On, "{name}");
         assert_eq!(params.contact_handling, sim_steppers::ContactHandling::Improved, "{name}");
         assert_eq!(params.sleep.map(|s| s.after), Some(0.2), "{name}");
-        assert_eq!(time.sleep.map(|s| (s.after, s.motion)), Some((0.2, 2.0 * params.envelope)), "{name}");
+        assert_eq!(time.sleep.map(|s| (s.after, s.motion)), Some((0.2, 2.0 * envelope)), "{name}");
     }
 }

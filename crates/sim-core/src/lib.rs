@@ -83,7 +83,7 @@ pub mod prelude {
         spatial::Motion,
     };
     pub use sim_steppers::{
-        ContactHandling, EventDriven, EventDrivenParams, SleepParams, Stabilization, TimeStepping,
+        ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams, Stabilization, TimeStepping,
         TimeSteppingParams,
     };
     pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};

@@ -52,7 +52,7 @@ mod pooled;
 mod push;
 pub mod time_stepping;
 
-pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Parts, SleepParams};
+pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, Parts, SleepParams};
 pub use time_stepping::{
     ContactMethod, Stabilization, TimeParts, TimeSleepParams, TimeStepping, TimeSteppingParams,
 };

@@ -6,7 +6,7 @@ mod common;
 use common::{ball, cuboid, earth, stepper, stepper_with};
 use rigid_impulse::motion::Shaker;
 use sim_math::{glam::DVec3, testkit::SplitMix64};
-use sim_steppers::ContactHandling;
+use sim_steppers::{ContactHandling, Micro};
 use sim_traits::HalfSpace;
 use sim_world::{Anchor, Body, ForceGenerator, StepReport, Stepper, World};
 
@@ -38,7 +38,7 @@ fn check(report: &StepReport) {
 #[test]
 fn a_frictionless_elastic_world_gains_and_loses_by_gravity_alone() {
     let mut world = scene(0.0, 1.0);
-    let mut stepper = stepper_with(|p| p.micro = None);
+    let mut stepper = stepper_with(|p| p.micro = Micro::Off);
     let report = stepper.advance(&mut world, 2.0).unwrap();
     assert!(report.collisions > 40, "{report}");
     check(&report);

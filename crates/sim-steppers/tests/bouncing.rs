@@ -64,7 +64,7 @@ fn forty_nine_elastic_balls_keep_their_energy() {
         let start = DVec3::new(x, y, 5.2);
         world.add(ball(0.2).mass(10.0).at(start).friction(0.0).restitution(1.0)).unwrap();
     }
-    let mut stepper = stepper_with(|p| p.micro = None);
+    let mut stepper = stepper_with(|p| p.micro = sim_steppers::Micro::Off);
     let before = energy(&world);
     let mut collisions = 0;
     for _ in 0..20 {
@@ -89,7 +89,7 @@ fn elastic_balls_that_meet_each_other_keep_energy_and_momentum() {
             .unwrap();
     }
     let (before, momentum, spin) = (energy(&world), world.momentum(), world.angular_momentum());
-    let report = stepper_with(|p| p.micro = None).advance(&mut world, 3.0).unwrap();
+    let report = stepper_with(|p| p.micro = sim_steppers::Micro::Off).advance(&mut world, 3.0).unwrap();
     assert!(report.collisions > 30, "{report}");
     assert!((energy(&world) / before - 1.0).abs() < 1e-12);
     assert!((world.momentum() - momentum).length() < 1e-11);
@@ -130,7 +130,7 @@ fn a_tumbling_box_bounces_without_losing_energy() {
                 .friction(0.0),
         )
         .unwrap();
-    let mut stepper = stepper_with(|p| p.micro = None);
+    let mut stepper = stepper_with(|p| p.micro = sim_steppers::Micro::Off);
     let before = energy(&world);
     let mut collisions = 0;
     for _ in 0..50 {

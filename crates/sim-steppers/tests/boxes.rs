@@ -5,7 +5,7 @@ mod common;
 
 use common::{ball, cuboid, smallest_separation, stepper_with};
 use sim_math::{glam::DVec3, testkit::SplitMix64};
-use sim_steppers::EventDriven;
+use sim_steppers::{EventDriven, Micro};
 use sim_traits::{BodyId, ColliderId};
 use sim_world::{Body, EventKind, ForceGenerator, OpenLoop, StepError, StepReport, Stepper, World};
 
@@ -16,7 +16,7 @@ fn with_boxes(sweep: f64) -> EventDriven {
     stepper_with(|p| {
         // Nothing to spare: a box holds as long as it is made for and no longer.
         let margin = if sweep < 1.0 { 0.0 } else { 0.5 };
-        (p.sweep, p.margin, p.micro) = (sweep, margin, None);
+        (p.sweep, p.margin, p.micro) = (sweep, margin, Micro::Off);
     })
 }
 

@@ -7,7 +7,7 @@ use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, S
 use common::{G, ball, cuboid, earth, parts, smallest_separation, stepper, stepper_with};
 use rigid_impulse::motion::Shaker;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_steppers::EventDriven;
+use sim_steppers::{EventDriven, Micro};
 use sim_traits::{BroadPhase, HalfSpace};
 use sim_world::{Body, EventKind, ForceGenerator, Groups, Screw, StepError, Stepper, World};
 
@@ -243,7 +243,7 @@ fn a_spent_budget_names_the_pair_and_loses_no_state() {
     let id = world.add(ball(0.1).at([0.0, 0.0, 0.2]).restitution(0.5)).unwrap();
     // Without micro-collisions the bounces pile up.
     let mut stepper = stepper_with(|p| {
-        p.micro = None;
+        p.micro = Micro::Off;
         p.max_pair_events = 100;
     });
     let error = stepper.advance(&mut world, 10.0).unwrap_err();

@@ -130,7 +130,8 @@ fn slow_approach(world: &World, pushed: &[ColliderId]) -> f64 {
 fn after_a_collision_phase_no_contact_of_a_pushed_body_approaches() {
     let mut world = heap();
     world.listing = Listing::All;
-    let mut stepper = stepper_with(|p| p.contact_handling = ContactHandling::Improved);
+    let mut stepper =
+        stepper_with(|p| (p.contact_handling, p.envelope) = (ContactHandling::Improved, Some(ENVELOPE)));
     stepper.prepare(&mut world).unwrap();
     let (mut phases, mut worst, mut sweeps) = (0, 0.0_f64, 0);
     while world.time() < 1.2 {

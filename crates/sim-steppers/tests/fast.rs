@@ -69,7 +69,7 @@ fn grazing_contacts_are_found_and_near_misses_are_none() {
             world.add(rod.spinning([0.0, rate, 0.0])).unwrap();
             world.add_timer(0.01, 0.01).unwrap();
         }
-        let report = stepper_with(|p| p.micro = None).advance(&mut world, 0.4).unwrap();
+        let report = stepper_with(|p| p.micro = sim_steppers::Micro::Off).advance(&mut world, 0.4).unwrap();
         let turns = case < 60 || world.bodies().last().unwrap().1.velocity().angular.y * 0.4 > 2.0;
         if share > 0.0 && turns {
             assert!(report.collisions >= 1, "case {case}, {share}: {report}");
@@ -92,7 +92,7 @@ fn of_a_spinning_stone_the_corner_that_comes_first_is_found() {
         let fall = DVec3::new(0.0, 0.0, -random.range(0.15, 1.0));
         let body = Body::free().shape(stone).at([0.0, 0.0, 0.013]).turned(random.unit_quat()).moving(fall);
         world.add(body.spinning(random.unit_vec3() * 1500.0).restitution(0.5)).unwrap();
-        let mut stepper = stepper_with(|p| p.micro = None);
+        let mut stepper = stepper_with(|p| p.micro = sim_steppers::Micro::Off);
         let mut collisions = 0;
         while collisions == 0 {
             collisions += stepper.advance(&mut world, 2e-5).unwrap().collisions;

@@ -39,7 +39,7 @@ fn on_floor(bodies: impl IntoIterator<Item = BodyBuilder>, size: f64) -> World {
 /// Highest energy above the first in units of m g ε of all bodies, and in the two halves of the time.
 fn gains(world: &mut World, params: EventDrivenParams) -> [f64; 3] {
     let mass: f64 = world.bodies().filter(|(_, b)| b.is_free()).map(|(_, b)| b.mass()).sum();
-    let unit = mass * G * params.envelope();
+    let unit = mass * G * params.envelope_in(world);
     let mut stepper = EventDriven::with(parts(), params);
     let first = energy(world);
     let mut halves = [f64::NEG_INFINITY; 2];
@@ -58,7 +58,7 @@ fn gains(world: &mut World, params: EventDrivenParams) -> [f64; 3] {
 fn check(name: &str, world: &mut World, params: EventDrivenParams) -> String {
     let [most, early, late] = gains(world, params);
     assert!(most <= 1.0, "{name}: {most} m g ε above the start");
-    // A quarter may be lent at any time, and half as much for want of speed.
+    // Three eighths may be lent at any time, and as much again is left for want of speed.
     assert!(late <= early.max(0.5) + 0.1, "{name}: {early} then {late} m g ε");
     format!("{name}: at most {most:.3} m g ε above the start, {early:.3} and {late:.3} in the halves")
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{G, ball, cuboid, earth, stepper, stepper_with};
 use sim_math::glam::DVec3;
-use sim_steppers::{ContactHandling, EventDriven};
+use sim_steppers::{ContactHandling, EventDriven, Micro};
 use sim_world::{Body, EventKind, Stepper, World};
 
 /// What happens until `until` (s), event by event: `W`indow, `T`imer, `C`ollision, each with its time.
@@ -90,7 +90,7 @@ fn a_pair_at_the_border_of_boxes_does_not_come_and_go() {
     let mut world = World::new(DVec3::new(0.0, 0.0, -G)).unwrap();
     world.add(Body::fixed().shape(cuboid(0.5, 0.5, 0.5)).at([0.0, 0.0, -0.5])).unwrap();
     world.add(ball(0.05).at([0.0, 0.0, 0.05 + 0.15]).restitution(1.0)).unwrap();
-    let mut stepper = stepper_with(|p| p.micro = None);
+    let mut stepper = stepper_with(|p| p.micro = Micro::Off);
     stepper.prepare(&mut world).unwrap();
     let (mut changes, mut before, mut bounces) = (0, stepper.active_pairs(), 0);
     while world.time() < 20.0 {

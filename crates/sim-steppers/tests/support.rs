@@ -10,7 +10,7 @@ use sim_math::{
     glam::{DQuat, DVec3},
     ops,
 };
-use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams};
+use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams, Micro};
 use sim_traits::{BodyId, HalfSpace};
 use sim_world::{Body, EventKind, Listing, Stepper, World};
 
@@ -21,8 +21,8 @@ fn handling(handling: ContactHandling) -> EventDriven {
 }
 
 fn with_micro(micro: MicroParams, handling: ContactHandling) -> EventDriven {
-    let mut params = EventDrivenParams::default();
-    (params.micro, params.contact_handling) = (Some(micro), handling);
+    let mut params = EventDrivenParams::for_size(1.0);
+    (params.micro, params.contact_handling) = (Micro::With(micro), handling);
     EventDriven::with(parts(), params)
 }
 

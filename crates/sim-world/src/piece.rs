@@ -107,39 +107,6 @@ impl Extent {
         };
         Self { body_from_shape, radius: offset + shape.bounding_radius(), spin_radius: offset + core }
     }
-
-    /// A world direction in the frame of the shape.
-    #[inline]
-    #[must_use]
-    pub fn to_shape(&self, world_from_body: &Pose, direction: DVec3) -> DVec3 {
-        self.body_from_shape.inverse_transform_vector(world_from_body.inverse_transform_vector(direction))
-    }
-
-    /// How far the core of the shape reaches along a direction of any length in the shape's frame, measured from the origin of
-    /// the body frame and times that length, m; `None` for a shape without support map. The core leaves out the radius
-    /// of spheres and capsules, which turning does not move.
-    #[inline]
-    #[must_use]
-    pub fn core_height(&self, shape: &Shape, along: DVec3) -> Option<f64> {
-        let offset = self.body_from_shape.translation;
-        let offset = if offset == DVec3::ZERO {
-            offset
-        } else {
-            self.body_from_shape.inverse_transform_vector(offset)
-        };
-        Some(along.dot(self.core_point(shape, along)? + offset))
-    }
-
-    /// The point of the core that is farthest along a direction, both in the shape's frame, m.
-    #[inline]
-    #[must_use]
-    pub fn core_point(&self, shape: &Shape, along: DVec3) -> Option<DVec3> {
-        Some(match shape {
-            Shape::Sphere(_) => DVec3::ZERO,
-            Shape::Capsule(c) => DVec3::new(0.0, 0.0, c.half_height().copysign(along.z)),
-            _ => shape.support(along)?,
-        })
-    }
 }
 
 impl Piece {

@@ -12,10 +12,10 @@ use sim_core::{
     lcp::Driver,
     narrowphase::default_chain,
     prelude::{
-        ConeGaussSeidel, ConeNewton, ContactHandling, EventDriven, EventDrivenParams, Greedy, PolyhedralCone,
-        SoftParams, TimeSteppingParams, World, soft_stepping, time_stepping,
+        ConeGaussSeidel, ConeNewton, ContactHandling, EventDriven, EventDrivenParams, Greedy, Micro,
+        PolyhedralCone, SoftParams, TimeSteppingParams, World, soft_stepping, time_stepping,
     },
-    rigid::{MicroParams, impact::Integrated},
+    rigid::impact::Integrated,
     steppers::Parts,
     traits::{ContactSolver, Serial},
     world::{StepReport, Stepper},
@@ -99,7 +99,7 @@ fn stepping(setup: &Setup, mut params: TimeSteppingParams) -> TimeSteppingParams
 
 fn event_driven(setup: &Setup) -> Result<Box<dyn Stepper>, Failed> {
     let mut params = EventDrivenParams::for_size(setup.size);
-    params.micro = setup.rest.then(|| MicroParams::mirtich(1e-3 * setup.size));
+    params.micro = if setup.rest { Micro::On } else { Micro::Off };
     params.contact_handling =
         if setup.all_contacts { ContactHandling::Improved } else { ContactHandling::Standard };
     let parts = Parts {

@@ -44,6 +44,7 @@ use crate::{
 };
 use sim_math::glam::DVec3;
 use sim_traits::{NarrowPhase, NarrowPhaseError, PairCache, Separation, Shape};
+use std::ops::ControlFlow;
 use thiserror::Error;
 
 /// How a cast is done.
@@ -289,6 +290,7 @@ fn composite_step(
     near_parts(a.shape, b.shape, &a_from_b, reach, &mut |s, x, y| {
         let n = pose_a.transform_vector(s.normal);
         step = step.min(safe_time(a, b, (x, y), s.distance - margin, n, t, end));
+        ControlFlow::Continue(())
     })?;
     Ok(step)
 }

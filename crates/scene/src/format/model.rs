@@ -215,7 +215,7 @@ pub struct StepperSpec {
     /// Which one. Default `time`, or `event_driven` where a field of that stepper is set.
     #[serde(skip_serializing_if = "is_default")]
     pub kind: Option<String>,
-    /// Collision envelope, m. Default 1e-3.
+    /// Collision envelope, m. Default 1e-3 of the radius of the smallest free body.
     #[serde(skip_serializing_if = "is_default")]
     pub envelope: Option<f64>,
     /// Collision envelope as a share of the size of the smallest free body, instead of `envelope`. Default none.

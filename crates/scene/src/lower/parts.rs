@@ -9,12 +9,9 @@ use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, P
 use collision_narrowphase::{Analytic, Gjk, LinCanny, VClip, default_chain};
 use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
 use lcp_lemke::Driver;
-use rigid_impulse::{
-    MicroParams,
-    impact::{Algebraic, Frictionless, Integrated, Phases, Restitution},
-};
+use rigid_impulse::impact::{Algebraic, Frictionless, Integrated, Phases, Restitution};
 use sim_steppers::{
-    ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Parts, SleepParams, TimeParts,
+    ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Micro, Parts, SleepParams, TimeParts,
     TimeSleepParams, TimeStepping, TimeSteppingParams,
 };
 use sim_traits::{BroadPhase, Chain, ImpactLaw, NarrowPhase, Serial};
@@ -82,7 +79,7 @@ impl Choice {
         let (parts, here) = (&scene.parts, root.field("parts"));
         let (spec, at) = (&scene.stepper, root.field("stepper"));
         let mut params = EventDrivenParams::default();
-        let envelope = match (spec.envelope, spec.envelope_share) {
+        params.envelope = match (spec.envelope, spec.envelope_share) {
             (Some(_), Some(_)) => {
                 return Err(at.error("`envelope` and `envelope_share` say the same: give one of them"));
             }
@@ -93,12 +90,8 @@ impl Choice {
             }
             (None, None) => None,
         };
-        if let Some(envelope) = envelope {
-            params.envelope = envelope;
-            params.micro = Some(MicroParams::mirtich(envelope));
-        }
         if spec.micro_collisions == Some(false) {
-            params.micro = None;
+            params.micro = Micro::Off;
         }
         if let Some(window) = spec.window {
             params.window = at.period("window", window)?;
@@ -122,7 +115,7 @@ impl Choice {
         if let Some(sleep) = params.sleep {
             // The same stillness under both steppers.
             let mut timed = TimeSleepParams::default();
-            (timed.after, timed.motion) = (sleep.after, sleep.motion * params.envelope);
+            (timed.after, timed.motion) = (sleep.after, sleep.motion * params.envelope_in(world));
             time.sleep = Some(timed);
         }
         if let Some(step) = spec.step {

@@ -161,10 +161,10 @@ pub fn simulate(
     let mut writing = Taken::default();
     let mut stability = Stability::new(run.world());
     let (mut depths, mut deepest) = (Depths::default(), 0.0_f64);
-    let energy_allowed = match (run.setup().choice.stepper, run.setup().choice.params.micro) {
-        ("event_driven", Some(_)) => {
+    let energy_allowed = match (run.setup().choice.stepper, run.setup().choice.params.micro_collisions()) {
+        ("event_driven", true) => {
             let weight: f64 = free(run.world()).map(|(_, b)| b.mass()).sum();
-            weight * run.world().gravity().length() * run.setup().choice.params.envelope
+            weight * run.world().gravity().length() * run.setup().choice.params.envelope_in(run.world())
         }
         _ => 0.0,
     };

@@ -33,12 +33,11 @@ pub(crate) const METHODS: [Method; 4] = [
     Method {
         name: "events",
         scenes: 20,
-        // Budgets of events used up between two that nearly rest on each other.
-        known: 5,
+        known: 0,
         most: 8,
         overlap: 1e-9,
         remainder: 1e-9,
-        strict: [true, true, false],
+        strict: [true; 3],
     },
     Method {
         name: "exact",
@@ -79,7 +78,7 @@ pub(crate) const DEAREST: f64 = 50.0;
 const VISITS: f64 = 8.0;
 
 impl Method {
-    fn stepper(&self, spec: &Spec) -> Box<dyn Stepper> {
+    fn stepper(&self) -> Box<dyn Stepper> {
         let params = TimeSteppingParams::default();
         match self.name {
             "events" => {
@@ -89,7 +88,7 @@ impl Method {
                     impact_law: Box::new(Integrated::default()),
                     executor: Box::new(Serial),
                 };
-                Box::new(EventDriven::with(parts, EventDrivenParams::for_size(spec.sizes[0])))
+                Box::new(EventDriven::new(parts))
             }
             "exact" => Box::new(time_stepping(ConeNewton::default(), params)),
             "lemke" => Box::new(time_stepping(PolyhedralCone::new(Box::new(Driver::default())), params)),
@@ -149,7 +148,7 @@ pub(crate) fn run(spec: &Spec, method: &Method, keep: &[bool]) -> Result<Figures
     };
     let mut order = ids.clone();
     order.sort_by(|a, b| world[*a].center().x.total_cmp(&world[*b].center().x));
-    let mut stepper = method.stepper(spec);
+    let mut stepper = method.stepper();
     let (mut total, mut figures, mut costs) = (StepReport::default(), Figures::default(), Vec::new());
     let mut spin = 0.0;
     for step in 0..spec.steps {

@@ -6,10 +6,10 @@
 //! Pieces of trajectory are known to their ends when they begin, so that nobody is ever found outside its box afterwards:
 //! Mirtich's violations (1996, section 5.2) and Fontijne's undone steps (2000, section 2.3.1) become events that are known before.
 //! A motion that changes is compared with its box at once. A box that is too small for its window, which
-//! [`EventDrivenParams::sweep`] asks for, knows until when its body stays inside; there it is renewed, and a box query finds
+//! [`sweep`](super::params::EventDrivenParams::sweep) asks for, knows until when its body stays inside; there it is renewed, and a box query finds
 //! what the new one meets.
 
-use super::{params::EventDrivenParams, stepper::Parts};
+use super::{params::Scaled, stepper::Parts};
 use rigid_impulse::BodyError;
 use sim_math::Aabb;
 use sim_traits::{Executor, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
@@ -47,7 +47,7 @@ pub(super) struct Boxes {
 fn swept(
     body: &Body,
     collider: &Collider,
-    params: &EventDrivenParams,
+    params: &Scaled,
     from: f64,
     until: f64,
     generous: bool,
@@ -64,7 +64,7 @@ fn swept(
 fn leaves(
     body: &Body,
     collider: &Collider,
-    params: &EventDrivenParams,
+    params: &Scaled,
     aabb: &Aabb,
     from: f64,
     until: f64,
@@ -81,8 +81,19 @@ fn leaves(
 }
 
 impl Boxes {
+    /// Largest distance of a point of a box that moves from the origin, m.
+    pub(super) fn farthest(&self) -> f64 {
+        let far = |proxy: &Proxy| match proxy {
+            Proxy::Moving(aabb) => {
+                Some(aabb.min.abs().max(aabb.max.abs()).length()).filter(|x| x.is_finite())
+            }
+            Proxy::Absent | Proxy::Fixed(_) => None,
+        };
+        self.proxies.iter().filter_map(far).fold(0.0, f64::max)
+    }
+
     /// Up to when a box that is made at `from` (s) is to hold, s.
-    fn end(&self, params: &EventDrivenParams, from: f64) -> f64 {
+    fn end(&self, params: &Scaled, from: f64) -> f64 {
         (from + params.sweep * params.window).min(self.until)
     }
 
@@ -118,7 +129,7 @@ impl Boxes {
         &mut self,
         world: &World,
         parts: &mut Parts,
-        params: &EventDrivenParams,
+        params: &Scaled,
         body_slot: u32,
         time: f64,
     ) -> Result<(), StepError> {
@@ -154,7 +165,7 @@ impl Boxes {
         &mut self,
         world: &World,
         parts: &mut Parts,
-        params: &EventDrivenParams,
+        params: &Scaled,
         time: f64,
     ) -> Result<(), StepError> {
         self.until = time + params.window;
@@ -196,7 +207,7 @@ impl Boxes {
         &mut self,
         world: &World,
         parts: &mut Parts,
-        params: &EventDrivenParams,
+        params: &Scaled,
         body_slot: u32,
         time: f64,
     ) -> Result<bool, StepError> {
@@ -244,7 +255,7 @@ fn sides(world: &World, slot: u32) -> Option<(&Body, &Collider)> {
 }
 
 /// The error behind an invalid box.
-fn bad_box(world: &World, params: &EventDrivenParams, slot: u32, time: f64, until: f64) -> StepError {
+fn bad_box(world: &World, params: &Scaled, slot: u32, time: f64, until: f64) -> StepError {
     let source = BodyError::NonFinite { what: "swept box", value: f64::NAN };
     let Some((_, collider)) = world.collider_in_slot(slot) else {
         return StepError::Duration { value: time };
@@ -259,7 +270,7 @@ fn bad_box(world: &World, params: &EventDrivenParams, slot: u32, time: f64, unti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContactHandling, EventDriven};
+    use crate::{ContactHandling, EventDriven, EventDrivenParams};
     use collision_broadphase::CoherentHash;
     use collision_narrowphase::default_chain;
     use rigid_impulse::impact::Integrated;
@@ -342,7 +353,10 @@ mod tests {
         world.add(Body::fixed().shape(sheet).at([30.0, 0.0, 0.0])).unwrap();
         let shape = Sphere::new(0.005).unwrap();
         let id = world.add(Body::free().shape(shape).at([10.0, 0.0, 0.0]).restitution(1.0)).unwrap();
-        let mut stepper = stepper(|p| (p.margin, p.micro) = (0.0, None));
+        let mut stepper = stepper(|p| {
+            *p = EventDrivenParams::for_size(1.0);
+            (p.margin, p.micro) = (0.0, crate::Micro::Off);
+        });
         for k in 0..200 {
             stepper.advance(&mut world, 1e-3).unwrap();
             let slot = world[id].colliders()[0].index();

@@ -59,10 +59,9 @@
 //! `close_bounds_never_exceed_the_true_distance`, `near_contact_the_bound_is_the_closing_speed`,
 //! `between_two_edges_the_bound_is_the_closing_speed`
 
-use super::look::Sides;
+use super::hull::{Couple, Hull};
 use rigid_impulse::{Body as RigidState, bounds::Travel};
 use sim_math::glam::DVec3;
-use sim_world::Collider;
 
 /// How a plane that separates the two turns.
 #[derive(Debug, Clone, Copy)]
@@ -100,11 +99,11 @@ pub(super) struct Swerve {
 }
 
 impl Swerve {
-    pub(super) fn of(sides: &Sides<'_>, states: &[RigidState; 2], plane: Plane) -> Self {
+    pub(super) fn of(couple: &Couple<'_>, states: &[RigidState; 2], plane: Plane) -> Self {
         let reference = plane.reference();
         let mover = 1 - reference;
-        let [r, m] = [reference, mover].map(|k| sides.bodies[k].piece());
-        let [own, radius] = [reference, mover].map(|k| sides.colliders[k].extent().spin_radius);
+        let [r, m] = [reference, mover].map(|k| couple.bodies[k].piece());
+        let [own, radius] = [reference, mover].map(|k| couple.hulls[k].spin_radius);
         // An infinite shape has no radius of interest: as mover it is refused.
         let radius = if radius.is_finite() { radius } else { 0.0 };
         let (turning, own) = match plane {
@@ -119,7 +118,7 @@ impl Swerve {
         let drift = (states[mover].velocity.linear - states[reference].velocity.linear).length();
         Self {
             unsteady,
-            acceleration: relative_acceleration(sides, reference).length() + unsteady,
+            acceleration: relative_acceleration(couple, reference).length() + unsteady,
             turning,
             swing: radius * m.max_swerve() + own,
             speed: drift + radius * m.max_spin(),
@@ -150,8 +149,8 @@ impl Swerve {
     }
 }
 
-fn relative_acceleration(sides: &Sides<'_>, reference: usize) -> DVec3 {
-    let of = |k: usize| sides.bodies[k].piece().uniform_acceleration();
+fn relative_acceleration(couple: &Couple<'_>, reference: usize) -> DVec3 {
+    let of = |k: usize| couple.bodies[k].piece().uniform_acceleration();
     of(1 - reference) - of(reference)
 }
 
@@ -159,18 +158,18 @@ fn relative_acceleration(sides: &Sides<'_>, reference: usize) -> DVec3 {
 ///
 /// Another pair of points that becomes the closest one on the way closes faster than the one before: it comes from
 /// farther off.
-pub(super) fn closing_rate(sides: &Sides<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
+pub(super) fn closing_rate(couple: &Couple<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
     let turning = (0..2)
-        .filter(|&reference| sides.colliders[1 - reference].extent().spin_radius.is_finite())
-        .map(|reference| Swerve::of(sides, states, Plane::With(reference)).within(horizon))
+        .filter(|&reference| couple.hulls[1 - reference].spin_radius.is_finite())
+        .map(|reference| Swerve::of(couple, states, Plane::With(reference)).within(horizon))
         .fold(f64::INFINITY, f64::min);
-    relative_acceleration(sides, 0).length() + turning
+    relative_acceleration(couple, 0).length() + turning
 }
 
 /// How fast the core of a body comes nearer to the plane by turning.
 #[derive(Debug)]
 struct Swing<'a> {
-    collider: &'a Collider,
+    hull: Hull<'a>,
     /// d̂ in the frame of the shape, and its change for each second of horizon.
     along: [DVec3; 2],
     /// h(d̂).
@@ -180,24 +179,23 @@ struct Swing<'a> {
 impl<'a> Swing<'a> {
     /// Of body `k` against a plane that turns at `turn` rad/s.
     fn new(
-        sides: &Sides<'a>,
+        couple: &Couple<'a>,
         states: &[RigidState; 2],
         normal: DVec3,
         k: usize,
         turn: DVec3,
     ) -> Option<Self> {
-        let collider = sides.colliders[k];
-        let (extent, out) = (collider.extent(), outwards(normal, k));
+        let (hull, out) = (couple.hulls[k], outwards(normal, k));
         let spin = states[k].velocity.angular - turn;
-        let along = [out, out.cross(spin)].map(|d| extent.to_shape(states[k].pose(), d));
-        let height = extent.core_height(collider.shape(), along[0])?;
-        Some(Self { collider, along, height })
+        let along = [out, out.cross(spin)].map(|d| hull.in_shape(states[k].pose(), d));
+        let height = hull.core_height(along[0])?;
+        Some(Self { hull, along, height })
     }
 
     /// Mean over `horizon` seconds, m/s.
     fn speed(&self, horizon: f64) -> Option<f64> {
         let [along, turn] = self.along;
-        let height = self.collider.extent().core_height(self.collider.shape(), along + turn * horizon)?;
+        let height = self.hull.core_height(along + turn * horizon)?;
         Some((height - self.height) / horizon)
     }
 }
@@ -218,7 +216,7 @@ pub(super) struct Close<'a> {
 impl<'a> Close<'a> {
     /// `normal` points from the second to the first.
     pub(super) fn new(
-        sides: &Sides<'a>,
+        couple: &Couple<'a>,
         states: &[RigidState; 2],
         normal: DVec3,
         plane: Plane,
@@ -230,15 +228,15 @@ impl<'a> Close<'a> {
         let (m, r) = (&states[mover], &states[reference]);
         let (turn, own) = match plane {
             Plane::With(_) => (r.velocity.angular, None),
-            Plane::Between(spin) => (spin, Some(Swing::new(sides, states, normal, reference, spin)?)),
+            Plane::Between(spin) => (spin, Some(Swing::new(couple, states, normal, reference, spin)?)),
         };
         let arm = m.pose().translation - r.pose().translation;
         let carried = m.velocity.linear - r.velocity.linear - turn.cross(arm);
         Some(Self {
             swerve,
-            mover: Swing::new(sides, states, normal, mover, turn)?,
+            mover: Swing::new(couple, states, normal, mover, turn)?,
             reference: own,
-            pull: relative_acceleration(sides, reference).dot(direction),
+            pull: relative_acceleration(couple, reference).dot(direction),
             carried: carried.dot(direction),
         })
     }
@@ -263,18 +261,18 @@ fn outwards(normal: DVec3, k: usize) -> DVec3 {
 /// The plane that stays along both edges, if two edges are closest: what of each core is reached by turning to and fro for
 /// `horizon` seconds against the other is taken for its edge.
 pub(super) fn between_edges(
-    sides: &Sides<'_>,
+    couple: &Couple<'_>,
     states: &[RigidState; 2],
     normal: DVec3,
     horizon: f64,
 ) -> Option<Plane> {
     let across = |k: usize| {
-        let (collider, extent, pose) = (sides.colliders[k], sides.colliders[k].extent(), states[k].pose());
+        let (hull, pose) = (&couple.hulls[k], states[k].pose());
         let out = outwards(normal, k);
         let turn = out.cross(states[k].velocity.angular - states[1 - k].velocity.angular) * horizon;
-        let [out, turn] = [out, turn].map(|d| extent.to_shape(pose, d));
-        let end = |along| extent.core_point(collider.shape(), along);
-        let edge = extent.body_from_shape.transform_vector(end(out + turn)? - end(out - turn)?);
+        let [out, turn] = [out, turn].map(|d| hull.in_shape(pose, d));
+        let end = |along| hull.part.support(along);
+        let edge = hull.body_from_shape.transform_vector(end(out + turn)? - end(out - turn)?);
         Some(pose.transform_vector(edge).cross(normal))
     };
     let [a, b] = [across(0)?, across(1)?];
@@ -288,7 +286,7 @@ pub(super) fn between_edges(
 mod tests {
     use super::*;
     use crate::event_driven::{
-        look::{Look, look},
+        look::{Look, Sides, look},
         pairs::PairTable,
     };
     use collision_narrowphase::default_chain;
@@ -375,8 +373,9 @@ mod tests {
     }
 
     fn travel(sides: &Sides<'_>, seen: &Look, plane: Plane, horizon: f64) -> Option<Travel> {
-        let swerve = Swerve::of(sides, &seen.states, plane);
-        Close::new(sides, &seen.states, seen.normal, plane, swerve)?.travel(horizon)
+        let couple = sides.whole();
+        let swerve = Swerve::of(&couple, &seen.states, plane);
+        Close::new(&couple, &seen.states, seen.normal, plane, swerve)?.travel(horizon)
     }
 
     #[test]
@@ -394,7 +393,7 @@ mod tests {
                     return;
                 };
                 let horizon = ops::exp(random.range(ops::ln(1e-6), ops::ln(0.2)));
-                let between = between_edges(sides, &start.states, start.normal, horizon);
+                let between = between_edges(&sides.whole(), &start.states, start.normal, horizon);
                 edges += u32::from(between.is_some());
                 for plane in [Some(Plane::With(0)), Some(Plane::With(1)), between].into_iter().flatten() {
                     let Some(bound) = travel(sides, &start, plane, horizon) else {
@@ -446,7 +445,7 @@ mod tests {
                 assert!((seen.distance - 1e-6).abs() < 1e-12);
                 let horizon = 1e-7;
                 let linear = |plane| travel(sides, &seen, plane, horizon).unwrap().linear;
-                let plane = between_edges(sides, &seen.states, seen.normal, horizon).unwrap();
+                let plane = between_edges(&sides.whole(), &seen.states, seen.normal, horizon).unwrap();
                 worst = worst.max((linear(plane) - seen.closing).abs());
                 worse += u32::from(linear(Plane::With(0)).min(linear(Plane::With(1))) > seen.closing + 0.1);
             });

@@ -50,7 +50,7 @@
 
 use super::{
     look::{Look, Sides},
-    params::EventDrivenParams,
+    params::Scaled,
     respond::{MAX_SWEEPS, Means, Outcome, Site, all_sites},
 };
 use crate::push::Push;
@@ -66,12 +66,7 @@ const SUNK: f64 = 8.0;
 const ROUNDING: f64 = 1e-6;
 
 /// Speed (m/s) at which a pair that makes no progress is to part; `None` if it does, or parts fast enough already.
-pub(super) fn halting(
-    sides: &Sides<'_>,
-    look: &Look,
-    params: &EventDrivenParams,
-    events: u32,
-) -> Option<f64> {
+pub(super) fn halting(sides: &Sides<'_>, look: &Look, params: &Scaled, events: u32) -> Option<f64> {
     let stuck = events > PATIENCE && look.distance < ROUNDING * params.envelope();
     if !stuck && look.distance > -SUNK * params.root_tolerance {
         return None;
@@ -126,7 +121,11 @@ pub(super) fn lift_off(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_driven::{look::look, pairs::PairTable};
+    use crate::event_driven::{
+        look::look,
+        pairs::PairTable,
+        params::{EventDrivenParams, Scale},
+    };
     use collision_narrowphase::default_chain;
     use rigid_impulse::{EventQueue, impact::Integrated};
     use sim_math::glam::DVec3;
@@ -155,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_cure_begins_below_a_billionth_of_the_size_or_where_a_pair_has_sunk() {
-        let params = EventDrivenParams::default();
+        let params = EventDrivenParams::default().in_metres(&Scale::default());
         let ball = Sphere::new(0.25).unwrap();
         for (gap, speed, looks, cured) in [
             (0.9e-9, 0.0, 201, true),
@@ -178,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_face_is_lifted_at_all_its_corners() {
-        let params = EventDrivenParams::default();
+        let params = EventDrivenParams::default().in_metres(&Scale::default());
         let (narrow, law, mut manifolds) = (default_chain(), Integrated::default(), Vec::new());
         with_look(Cuboid::new(DVec3::splat(0.25)).unwrap(), 0.0, -1e-3, |sides, seen, cache| {
             let mut means = Means { narrow: &narrow, law: &law, params: &params, manifolds: &mut manifolds };

@@ -21,7 +21,7 @@
 //! then secant steps inside [low, high], with the value of an end halved when it stays (Illinois)
 //! ```
 //!
-//! Where a shape is not convex no leap is longer than the bound of any two points allows, so that no facet is skipped.
+//! Where a shape is not convex no leap is longer than the bounds of its parts allow (see `near`), so that no facet is skipped.
 //!
 //! # Cost
 //!
@@ -43,7 +43,9 @@
 use super::{
     close::closing_rate,
     look::{Look, Sides, look},
-    params::EventDrivenParams,
+    near::{Gap, Question},
+    params::Scaled,
+    predict::convex_bound,
 };
 use rigid_impulse::bounds::{Travel, time_to_impact};
 use sim_traits::{NarrowPhase, PairCache};
@@ -69,7 +71,7 @@ pub(super) fn after(time: f64) -> f64 {
 
 /// Finest distance that can be told apart at a time (s) and closing speed (m/s), m.
 #[inline]
-pub(super) fn resolution(params: &EventDrivenParams, time: f64, closing: f64) -> f64 {
+pub(super) fn resolution(params: &Scaled, time: f64, closing: f64) -> f64 {
     params.root_tolerance.max(4.0 * f64::EPSILON * time.abs() * closing.abs())
 }
 
@@ -77,7 +79,7 @@ pub(super) fn resolution(params: &EventDrivenParams, time: f64, closing: f64) ->
 pub(super) fn locate(
     sides: &Sides<'_>,
     narrow: &dyn NarrowPhase,
-    params: &EventDrivenParams,
+    params: &Scaled,
     cache: &mut PairCache,
     time: f64,
     start: &Look,
@@ -86,7 +88,7 @@ pub(super) fn locate(
     let pieces = sides.bodies.map(Body::piece);
     let pull = (pieces[0].uniform_acceleration() - pieces[1].uniform_acceleration()).dot(start.normal);
     let (mut low, mut f_low, mut closing) = (time, start.distance, start.closing);
-    let mut states = start.states;
+    let (mut states, mut normal) = (start.states, start.normal);
     let mut high: Option<f64> = None;
     // Weights of the ends for the secant: distance beyond the target, halved while an end stays.
     let (mut w_low, mut w_high) = (start.distance, 0.0);
@@ -110,7 +112,25 @@ pub(super) fn locate(
         let (guess, free) = if sides.convex() {
             (guess, false)
         } else {
-            let safe = time_to_impact(f_low - target, 0.0, sides.any_travel(low, f_low), Travel::NONE);
+            let any = sides.any_travel(low, f_low);
+            let time_of =
+                |distance: f64, travel| time_to_impact(distance - target, 0.0, travel, Travel::NONE);
+            let mut safe = time_of(f_low, any);
+            if low + safe < guess {
+                let question = Question {
+                    sides,
+                    states: &states,
+                    distance: f_low,
+                    normal,
+                    margin: f_low,
+                    enough: guess - low,
+                };
+                let of_parts = |gap: &Gap<'_>| {
+                    convex_bound(gap, params, low, Some(&states), &|travel| time_of(gap.distance, travel))
+                };
+                let found = question.answer(any, &of_parts, &|distance| time_of(distance, any));
+                safe = found.map_or(safe, |(left, ..)| left.max(safe));
+            }
             (guess.min(low + safe), true)
         };
         // A step too small to represent: `low` is as close as it gets.
@@ -123,7 +143,7 @@ pub(super) fn locate(
         }
         // A leap over a time in which the bodies might touch and part again would miss the contact.
         let leap = guess - low;
-        if high.is_none() && !free && leap * closing_rate(sides, &states, leap) >= closing {
+        if high.is_none() && !free && leap * closing_rate(&sides.whole(), &states, leap) >= closing {
             return Ok((Found::Nothing(low), u64::from(count)));
         }
         match look(sides, narrow, cache, guess)? {
@@ -132,7 +152,7 @@ pub(super) fn locate(
                     return Ok((Found::Nothing(guess), u64::from(count) + 1));
                 }
                 (low, f_low, closing) = (guess, seen.distance, seen.closing.abs());
-                states = seen.states;
+                (states, normal) = (seen.states, seen.normal);
                 w_low = f_low - target;
                 if low_moved {
                     w_high *= 0.5;

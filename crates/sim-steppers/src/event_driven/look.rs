@@ -1,6 +1,9 @@
 //! Poses, distance and closing speed of a pair at a time.
 
-use super::pairs::ActivePair;
+use super::{
+    hull::{Couple, Hull},
+    pairs::ActivePair,
+};
 use rigid_impulse::{
     Body as RigidState,
     bounds::{Travel, time_to_impact},
@@ -36,6 +39,11 @@ impl<'a> Sides<'a> {
     #[inline]
     pub(super) fn convex(&self) -> bool {
         self.colliders.iter().all(|c| !matches!(c.shape(), Shape::Custom(_)))
+    }
+
+    /// Both colliders as a whole.
+    pub(super) fn whole(&self) -> Couple<'a> {
+        Couple { bodies: self.bodies, hulls: self.colliders.map(Hull::whole) }
     }
 
     /// Bound on how far any point of one comes towards any point of the other from `time` (s) on, in whatever direction, for a

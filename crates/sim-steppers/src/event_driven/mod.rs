@@ -6,6 +6,8 @@
 //! | `pairs` | the table of active pairs, and who is in which |
 //! | `lifetimes` | which pairs are watched, and for how long |
 //! | `look` | poses, distance and closing speed of a pair at a time |
+//! | `hull` | convex parts of colliders |
+//! | `near` | bounds for shapes that are not convex, by their parts |
 //! | `close` | travel bounds that know where the closest points are |
 //! | `predict` | lower bounds of impact times, renewed without a new distance |
 //! | `locate` | the root of the distance of a fast impact |
@@ -29,9 +31,11 @@ mod close;
 mod clusters;
 mod control;
 mod halting;
+mod hull;
 mod lifetimes;
 mod locate;
 mod look;
+mod near;
 mod pairs;
 mod params;
 mod phase;
@@ -46,6 +50,6 @@ mod strike;
 mod sync;
 mod touch;
 
-pub use params::{ContactHandling, EventDrivenParams};
+pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;
 pub use stepper::{EventDriven, Parts};

@@ -2,7 +2,14 @@
 
 use super::{look::Sides, sleep::SleepParams};
 use rigid_impulse::MicroParams;
-use sim_world::StepError;
+use sim_world::{StepError, World};
+
+/// Lengths that are not given, as shares of the smallest radius.
+const ENVELOPE: f64 = 1e-3;
+const ROOT: f64 = 1e-12;
+const OVERLAP: f64 = 1e-10;
+/// Distances are not known better than this, in rounding errors of the farthest position.
+const ULPS: f64 = 16.0;
 
 /// Share of the envelope below which a body counts as deep: it is lifted instead of reversed, and not let down further.
 pub(super) const DEEP: f64 = 0.125;
@@ -18,15 +25,30 @@ pub enum ContactHandling {
     Improved,
 }
 
+/// Resting contact by micro-collisions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Micro {
+    /// Mirtich's, inside the envelope of the stepper.
+    #[default]
+    On,
+    /// With these numbers, its own envelope included.
+    With(MicroParams),
+    /// None: every impact is answered at its root, so that a body that comes to rest uses up its budget.
+    Off,
+}
+
 /// Parameters of [`EventDriven`](super::EventDriven).
+///
+/// Lengths that are not given follow the bodies: they are shares of the radius of the smallest free body of the world (the distance of its farthest
+/// point from its centre of mass), and never below what rounding leaves of positions as far from the origin as somebody is. They follow bodies that are added
+/// and removed; nothing is known of a world without free bodies, where the radius is taken to be 1 m. A length that is given is used as it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EventDrivenParams {
-    /// Resting contact by micro-collisions; `None` answers every impact at its root, so that a body that comes to rest uses
-    /// up its budget. Default [`MicroParams::default`].
-    pub micro: Option<MicroParams>,
-    /// Distance below which the search for an impact begins when there are no micro-collisions, m. Default 1e-3.
-    pub envelope: f64,
+    /// Resting contact. Default on.
+    pub micro: Micro,
+    /// Distance below which two bodies count as touching, and the search for an impact begins, m. Default 1e-3 of the smallest radius.
+    pub envelope: Option<f64>,
     /// Length of a broad-phase window, s. Default 0.05. Longer ones have larger boxes and more pairs.
     pub window: f64,
     /// Share of the window that boxes are made for. Default 1. A smaller box has fewer pairs; that its body leaves it is an event,
@@ -35,11 +57,11 @@ pub struct EventDrivenParams {
     /// Boxes are larger than needed by this share of the radius, so that a small change of motion leaves them valid.
     /// Default 0.05.
     pub margin: f64,
-    /// Distance at which impacts above the micro-collision threshold are answered, m. Default 1e-12; raised to a few ulps of
+    /// Distance at which impacts above the micro-collision threshold are answered, m. Default 1e-12 of the smallest radius; raised to a few ulps of
     /// time for fast bodies.
-    pub root_tolerance: f64,
-    /// Overlap that counts as rounding, m. Default 1e-10.
-    pub overlap_tolerance: f64,
+    pub root_tolerance: Option<f64>,
+    /// Overlap that counts as rounding, m. Default 1e-10 of the smallest radius.
+    pub overlap_tolerance: Option<f64>,
     /// Which contacts get an impulse. Default improved.
     pub contact_handling: ContactHandling,
     /// Most events in one advance. Default 1e8.
@@ -53,13 +75,13 @@ pub struct EventDrivenParams {
 impl Default for EventDrivenParams {
     fn default() -> Self {
         Self {
-            micro: Some(MicroParams::default()),
-            envelope: 1e-3,
+            micro: Micro::On,
+            envelope: None,
             window: 0.05,
             sweep: 1.0,
             margin: 0.05,
-            root_tolerance: 1e-12,
-            overlap_tolerance: 1e-10,
+            root_tolerance: None,
+            overlap_tolerance: None,
             contact_handling: ContactHandling::Improved,
             max_events: 100_000_000,
             max_pair_events: 20_000,
@@ -69,34 +91,48 @@ impl Default for EventDrivenParams {
 }
 
 impl EventDrivenParams {
-    /// Lengths in proportion to the size of the bodies (m), as the defaults are for 1 m: envelope 1e-3 of it, root 1e-12,
-    /// overlap 1e-10.
+    /// With lengths given in proportion to a size (m): envelope 1e-3 of it, root 1e-12, overlap 1e-10.
     #[must_use]
     pub fn for_size(size: f64) -> Self {
         Self {
-            micro: Some(MicroParams::mirtich(1e-3 * size)),
-            envelope: 1e-3 * size,
-            root_tolerance: 1e-12 * size,
-            overlap_tolerance: 1e-10 * size,
+            envelope: Some(ENVELOPE * size),
+            root_tolerance: Some(ROOT * size),
+            overlap_tolerance: Some(OVERLAP * size),
             ..Self::default()
         }
     }
 
-    /// True if slow contacts are answered in collision phases.
-    pub(super) fn together(&self) -> bool {
-        self.contact_handling == ContactHandling::Improved && self.micro.is_some()
-    }
-
-    /// Speed of approach from which on a pair has impacts, m/s; slower ones are micro-collisions.
-    pub(super) fn slow(&self, sides: &Sides<'_>) -> f64 {
-        self.micro.as_ref().map_or(0.0, |m| m.threshold(sides.pressure()))
-    }
-
-    /// Collision envelope in force, m.
-    #[inline]
+    /// True if there are micro-collisions.
     #[must_use]
-    pub fn envelope(&self) -> f64 {
-        self.micro.as_ref().map_or(self.envelope, |m| m.envelope)
+    pub fn micro_collisions(&self) -> bool {
+        self.micro != Micro::Off
+    }
+
+    /// The collision envelope that is in force for the bodies of a world, m.
+    #[must_use]
+    pub fn envelope_in(&self, world: &World) -> f64 {
+        self.in_metres(&Scale::of(world)).envelope()
+    }
+
+    /// With all lengths, for bodies of a scale.
+    pub(super) fn in_metres(self, scale: &Scale) -> Scaled {
+        let Scale { radius, farthest } = *scale;
+        let rounding = f64::EPSILON * farthest;
+        let length = |given: Option<f64>, share: f64, ulps: f64| {
+            given.unwrap_or_else(|| (share * radius).max(ulps * rounding))
+        };
+        let envelope = length(self.envelope, ENVELOPE, 1e4 * ULPS);
+        Scaled {
+            micro: match self.micro {
+                Micro::On => Some(MicroParams::mirtich(envelope)),
+                Micro::With(micro) => Some(micro),
+                Micro::Off => None,
+            },
+            envelope,
+            root_tolerance: length(self.root_tolerance, ROOT, ULPS),
+            overlap_tolerance: length(self.overlap_tolerance, OVERLAP, 100.0 * ULPS),
+            given: self,
+        }
     }
 
     /// Checks the numbers.
@@ -104,13 +140,17 @@ impl EventDrivenParams {
     /// # Errors
     /// The first parameter that is out of range.
     pub fn validate(&self) -> Result<(), StepError> {
+        let given = match self.micro {
+            Micro::With(micro) => Some(micro.envelope),
+            Micro::On | Micro::Off => self.envelope,
+        };
         let positive = [
-            ("envelope", self.envelope()),
-            ("window", self.window),
+            ("envelope", given),
+            ("window", Some(self.window)),
             ("root tolerance", self.root_tolerance),
             ("overlap tolerance", self.overlap_tolerance),
         ];
-        for (what, value) in positive {
+        for (what, value) in positive.into_iter().filter_map(|(what, value)| Some((what, value?))) {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(StepError::Parameter { what, value });
             }
@@ -128,7 +168,7 @@ impl EventDrivenParams {
                 }
             }
         }
-        if let Some(micro) = &self.micro {
+        if let Micro::With(micro) = &self.micro {
             if micro.validate().is_err() {
                 return Err(StepError::Parameter {
                     what: "largest restitution",
@@ -137,5 +177,112 @@ impl EventDrivenParams {
             }
         }
         Ok(())
+    }
+}
+
+/// How large the bodies of a world are, and how far out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Scale {
+    /// Radius of the smallest free body, m.
+    pub(super) radius: f64,
+    /// Largest distance of a point of a moving body from the origin, m.
+    pub(super) farthest: f64,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { radius: 1.0, farthest: 0.0 }
+    }
+}
+
+impl Scale {
+    /// Of the bodies that a world has now.
+    pub(super) fn of(world: &World) -> Self {
+        let (mut smallest, mut farthest) = (f64::INFINITY, 0.0_f64);
+        for (_, body) in world.bodies().filter(|(_, body)| body.is_free()) {
+            let radii =
+                body.colliders().iter().filter_map(|c| world.collider(*c).ok()).map(|c| c.extent().radius);
+            let radius = radii.fold(0.0, f64::max);
+            if radius > 0.0 && radius.is_finite() {
+                smallest = smallest.min(radius);
+                farthest = farthest.max(body.center().length() + radius);
+            }
+        }
+        Self { radius: if smallest.is_finite() { smallest } else { 1.0 }, farthest }
+    }
+}
+
+/// The same with all lengths in metres.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scaled {
+    pub(super) micro: Option<MicroParams>,
+    envelope: f64,
+    pub(super) root_tolerance: f64,
+    pub(super) overlap_tolerance: f64,
+    given: EventDrivenParams,
+}
+
+impl std::ops::Deref for Scaled {
+    type Target = EventDrivenParams;
+
+    fn deref(&self) -> &EventDrivenParams {
+        &self.given
+    }
+}
+
+impl Scaled {
+    /// True if slow contacts are answered in collision phases.
+    pub(super) fn together(&self) -> bool {
+        self.contact_handling == ContactHandling::Improved && self.micro.is_some()
+    }
+
+    /// Speed of approach from which on a pair has impacts, m/s; slower ones are micro-collisions.
+    pub(super) fn slow(&self, sides: &Sides<'_>) -> f64 {
+        self.micro.as_ref().map_or(0.0, |m| m.threshold(sides.pressure()))
+    }
+
+    /// Collision envelope in force, m.
+    #[inline]
+    pub(super) fn envelope(&self) -> f64 {
+        self.micro.as_ref().map_or(self.envelope, |m| m.envelope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_math::glam::DVec3;
+    use sim_traits::Sphere;
+    use sim_world::Body;
+
+    fn world(radii: &[f64], at: f64) -> World {
+        let mut world = World::new(DVec3::ZERO).unwrap();
+        world.add(Body::fixed().shape(Sphere::new(1e-6).unwrap())).unwrap();
+        for (k, radius) in radii.iter().enumerate() {
+            let ball = Body::free().shape(Sphere::new(*radius).unwrap());
+            world.add(ball.at([at + 10.0 * k as f64, 0.0, 0.0])).unwrap();
+        }
+        world
+    }
+
+    #[test]
+    fn lengths_follow_the_smallest_free_body() {
+        let scaled = |params: EventDrivenParams, world: &World| {
+            let s = params.in_metres(&Scale::of(world));
+            [s.envelope(), s.root_tolerance, s.overlap_tolerance]
+        };
+        let given = EventDrivenParams::default();
+        assert_eq!(scaled(given, &world(&[], 0.0)), [1e-3, 1e-12, 1e-10]);
+        assert_eq!(scaled(given, &world(&[2.0, 0.5], 0.0)), [0.5e-3, 0.5e-12, 0.5e-10]);
+        // 1 mm, 10 km away: positions are known to 2e-12 m there.
+        let [envelope, root, overlap] = scaled(given, &world(&[1e-3], 1e4));
+        assert!(root > 1e-11 && root < 1e-10 && overlap > 10.0 * root && envelope > 1e3 * root);
+        let mut own = given;
+        (own.envelope, own.root_tolerance) = (Some(1e-9), Some(1e-14));
+        let [envelope, root, _] = scaled(own, &world(&[1e-3], 1e4));
+        assert_eq!([envelope, root], [1e-9, 1e-14]);
+        own.micro = Micro::With(MicroParams::mirtich(1e-4));
+        assert_eq!(own.envelope_in(&world(&[1.0], 0.0)), 1e-4);
     }
 }

@@ -52,7 +52,7 @@ use super::{
     look::{Look, Sides, look_from},
     respond::{Outcome, Site},
     stepper::EventDriven,
-    touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
+    touch::{ContactName, HOP, LEFT, LOW, Member, Pressing, Touch, sites},
 };
 use crate::{errors::of_world, push::Push};
 use rigid_impulse::{Body as RigidState, CollisionKind};
@@ -79,8 +79,9 @@ const MEMORY: f64 = 20.0;
 const BRIEF: f64 = 0.1;
 /// Most contacts of a pair whose forces are remembered: no list grows in a step.
 const MAX_FORCES: usize = 4;
-/// Most energy that phases lend to a body, as a share of what lifts it through the envelope.
-const CREDIT: f64 = 0.25;
+/// Most energy that phases lend to a body, as a share of what lifts it through the envelope: it is lifted from contact to where contacts are no longer
+/// low, and hops there. Less would leave it to creep where it is, at sixteen times the number of events.
+const CREDIT: f64 = LOW + 2.0 * HOP;
 /// Not a member.
 const NONE: u32 = u32::MAX;
 

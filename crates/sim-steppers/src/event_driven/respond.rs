@@ -45,7 +45,7 @@
 
 use super::{
     look::{Look, Sides},
-    params::{DEEP, EventDrivenParams},
+    params::{DEEP, Scaled},
 };
 use crate::push::Push;
 use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame, MicroParams, pair_matrix};
@@ -70,7 +70,7 @@ pub(super) struct Site {
 pub(super) struct Means<'a> {
     pub(super) narrow: &'a dyn NarrowPhase,
     pub(super) law: &'a dyn ImpactLaw,
-    pub(super) params: &'a EventDrivenParams,
+    pub(super) params: &'a Scaled,
     pub(super) manifolds: &'a mut Vec<Manifold>,
 }
 

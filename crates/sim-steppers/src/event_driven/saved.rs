@@ -25,6 +25,7 @@ mod tables {
         super::{
             boxes::Proxy,
             pairs::ActivePair,
+            params::Scale,
             phase::Bearing,
             stepper::{EventDriven, Item},
             touch::ContactName,
@@ -43,7 +44,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "event-driven";
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
 
     #[derive(Serialize, Deserialize)]
     enum ProxyData {
@@ -78,6 +79,7 @@ mod tables {
     #[derive(Serialize, Deserialize)]
     struct Tables {
         params: u64,
+        scale: Scale,
         until: f64,
         proxies: Vec<ProxyData>,
         leaves: Vec<f64>,
@@ -98,7 +100,7 @@ mod tables {
 
     impl EventDriven {
         fn params_digest(&self) -> u64 {
-            FixedState.hash_one(format!("{:?}", self.params))
+            FixedState.hash_one(format!("{:?}", self.given))
         }
 
         pub(in super::super) fn save_tables(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
@@ -150,6 +152,7 @@ mod tables {
             let anchors = self.sleep.anchors.iter().map(|a| a.map(|a| (a.id, a.pose, a.since)));
             let tables = Tables {
                 params: self.params_digest(),
+                scale: self.scale,
                 until: self.boxes.until,
                 proxies: proxies.collect(),
                 leaves: self.boxes.leaves.clone(),
@@ -196,6 +199,11 @@ mod tables {
             if tables.leaves.len() != tables.proxies.len() {
                 return Err(damaged("the time at which a box is left"));
             }
+            let Scale { radius, farthest } = tables.scale;
+            if !(radius > 0.0 && radius.is_finite() && farthest >= 0.0 && farthest.is_finite()) {
+                return Err(damaged("the size of bodies"));
+            }
+            self.set_scale(tables.scale);
             self.boxes.until = tables.until;
             self.advances = tables.advances;
             self.lent = tables.lent;

@@ -52,7 +52,7 @@ use super::{
     locate::{Found, after, locate, resolution},
     look::{Look, Sides, look},
     pairs::PairTable,
-    params::EventDrivenParams,
+    params::{EventDrivenParams, Scale, Scaled},
     phase::{Phase, relaunch},
     respond::{Changed, Means, Outcome, respond},
     sleep::Sleep,
@@ -99,7 +99,12 @@ pub(super) enum Item {
 #[derive(Debug)]
 pub struct EventDriven {
     pub(super) parts: Parts,
-    pub(super) params: EventDrivenParams,
+    /// As given.
+    pub(super) given: EventDrivenParams,
+    /// Of the world that it knows.
+    pub(super) scale: Scale,
+    /// The same with lengths in metres.
+    pub(super) params: Scaled,
     pub(super) queue: EventQueue<Item>,
     pub(super) pairs: PairTable,
     pub(super) boxes: Boxes,
@@ -147,7 +152,9 @@ impl EventDriven {
     pub fn with(parts: Parts, params: EventDrivenParams) -> Self {
         Self {
             parts,
-            params,
+            given: params,
+            scale: Scale::default(),
+            params: params.in_metres(&Scale::default()),
             queue: EventQueue::default(),
             pairs: PairTable::default(),
             boxes: Boxes::default(),
@@ -173,10 +180,22 @@ impl EventDriven {
         }
     }
 
-    /// The parameters.
+    /// The parameters, as given.
     #[must_use]
     pub fn params(&self) -> &EventDrivenParams {
-        &self.params
+        &self.given
+    }
+
+    /// The collision envelope in force, m: that of the world which was last prepared or advanced.
+    #[must_use]
+    pub fn envelope(&self) -> f64 {
+        self.params.envelope()
+    }
+
+    /// Takes lengths that are not given from a scale.
+    pub(super) fn set_scale(&mut self, scale: Scale) {
+        self.scale = scale;
+        self.params = self.given.in_metres(&scale);
     }
 
     /// Number of pairs that are being watched.
@@ -212,6 +231,7 @@ impl EventDriven {
             Item::Window => {
                 self.report.windows += 1;
                 self.boxes.refresh(world, &mut self.parts, &self.params, time)?;
+                self.set_scale(Scale { farthest: self.boxes.farthest(), ..self.scale });
                 self.age_pairs()?;
                 self.apply_pair_changes(world, time)?;
                 self.list_pending(world, time);

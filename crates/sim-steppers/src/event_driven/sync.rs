@@ -3,6 +3,7 @@
 use super::{
     look::Sides,
     pairs::ActivePair,
+    params::Scale,
     stepper::{EventDriven, Item},
 };
 use sim_traits::Pair;
@@ -24,7 +25,8 @@ impl EventDriven {
     }
 
     fn rebuild(&mut self, world: &mut World) -> Result<(), StepError> {
-        self.params.validate()?;
+        self.given.validate()?;
+        self.set_scale(Scale::of(world));
         let time = world.time();
         self.pairs.clear();
         self.queue.clear();
@@ -60,6 +62,10 @@ impl EventDriven {
         let time = world.time();
         if world.changes().is_empty() {
             return Ok(());
+        }
+        if world.changes().iter().any(|c| matches!(c, Change::Added(_) | Change::Removed(_))) {
+            let Scale { radius, farthest } = Scale::of(world);
+            self.set_scale(Scale { radius, farthest: farthest.max(self.scale.farthest) });
         }
         self.sync_clusters(world)?;
         let mut removed = false;

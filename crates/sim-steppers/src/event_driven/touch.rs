@@ -53,7 +53,7 @@
 
 use super::{
     look::{Look, Sides},
-    params::EventDrivenParams,
+    params::Scaled,
     respond::Site,
 };
 use rigid_impulse::{Body as RigidState, ContactFrame};
@@ -65,7 +65,7 @@ use sim_traits::{FeatureId, Manifold, NarrowPhase, PairCache};
 use sim_world::{Collider, StepError};
 
 /// Height of a resting body's hops as a share of the envelope.
-const HOP: f64 = 1.0 / 16.0;
+pub(super) const HOP: f64 = 1.0 / 16.0;
 /// Most of it as a share of the radius of the smaller body: with a large envelope, hops would shake a wall apart.
 const STEP: f64 = 5e-4;
 /// Most of the acceleration of a fall that is measured, as a multiple of that of the bodies.
@@ -218,7 +218,7 @@ impl Touch {
         link: u32,
         members: [u32; 2],
         pressing: &Pressing,
-        params: &EventDrivenParams,
+        params: &Scaled,
         sides: &Sides<'_>,
     ) -> Result<Self, StepError> {
         let frame = ContactFrame::new(site.point, site.normal)
@@ -381,19 +381,19 @@ fn idle(separation: f64, hop: f64, envelope: f64) -> f64 {
 }
 
 /// True if a pair that does not approach is too close to be left alone.
-pub(super) fn cramped(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams) -> bool {
+pub(super) fn cramped(sides: &Sides<'_>, look: &Look, params: &Scaled) -> bool {
     let (envelope, hop) = (params.envelope(), hop(sides, params));
     let near = params.together() && look.distance < TIGHT * envelope;
     near && hop > 0.0 && -look.closing < idle(look.distance, hop, envelope)
 }
 
 /// Speed of a hop, m/s.
-fn hop(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
+fn hop(sides: &Sides<'_>, params: &Scaled) -> f64 {
     (2.0 * height(sides, params) * sides.pressure()).sqrt()
 }
 
 /// Height of a hop, m.
-fn height(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
+fn height(sides: &Sides<'_>, params: &Scaled) -> f64 {
     let [a, b] = sides.colliders.map(|c| c.extent().radius);
     (HOP * params.envelope()).min(STEP * a.min(b))
 }
@@ -401,7 +401,7 @@ fn height(sides: &Sides<'_>, params: &EventDrivenParams) -> f64 {
 /// Longest time (s) for which a pair that approaches inside the envelope can be left to fall: until it has the speed of a hop.
 /// Looks come earlier than that where bounds are loose, and an impulse at each of them would lift the body out of the envelope.
 /// `fall` is the acceleration of its flight so far, m/s².
-pub(super) fn leave(sides: &Sides<'_>, look: &Look, params: &EventDrivenParams, fall: f64) -> Option<f64> {
+pub(super) fn leave(sides: &Sides<'_>, look: &Look, params: &Scaled, fall: f64) -> Option<f64> {
     let pressure = sides.pressure();
     let fall = pressure.max(steep(fall, pressure));
     let hop = (2.0 * height(sides, params) * fall).sqrt();

@@ -12,7 +12,7 @@ use sim_core::{
     broadphase::CoherentHash,
     narrowphase::default_chain,
     prelude::{Body, BodyId, ContactHandling, Cuboid, DQuat, DVec3, EventDriven, EventDrivenParams, World},
-    rigid::{MicroParams, impact::Integrated},
+    rigid::impact::Integrated,
     steppers::Parts,
     traits::Serial,
     world::{Stability, StepReport, Stepper},
@@ -51,7 +51,7 @@ const METHOD: &str = "event-driven";
 
 fn stepper(envelope: f64, handling: ContactHandling) -> EventDriven {
     let mut params = EventDrivenParams::default();
-    params.micro = Some(MicroParams::mirtich(envelope));
+    params.envelope = Some(envelope);
     params.contact_handling = handling;
     let parts = Parts {
         broad_phase: Box::new(CoherentHash::default()),
