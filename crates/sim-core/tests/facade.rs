@@ -67,7 +67,8 @@ fn a_polyhedron_has_the_mass_of_the_box_it_is_and_falls_like_it() {
     sim.advance(0.3).unwrap();
     assert!(sim.report().collisions >= 2, "{}", sim.report());
     let (p, q) = (sim.world()[a].position(), sim.world()[b].position() - DVec3::X * 2.0);
-    assert!((p - q).length() < 1e-9, "{p} against {q}");
+    // Times of bounces are as exact as half the touching distance, a millionth of the radius.
+    assert!((p - q).length() < 1e-7, "{p} against {q}");
 }
 
 #[test]
