@@ -52,14 +52,29 @@ impl Sites {
         self.bouncy = false;
     }
 
-    /// Goes back to the sites of the reading before where these are the same, so that what was solved for them holds to the bit; false if they are others.
-    pub(super) fn go_back(&mut self) -> bool {
-        if self.keys != self.before.0 {
-            return false;
+    /// Goes back to the sites of the reading before, so that what was solved for them holds to the bit, unless one that was not among them is hit; false then.
+    pub(super) fn go_back(&mut self, watched: &[Watched], hit: impl Fn(&Site) -> bool) -> bool {
+        let mut rest = 0;
+        for (key, site) in self.keys.iter().zip(&self.all) {
+            // Both readings are in the order of pairs.
+            while self.before.0.get(rest).is_some_and(|k| k.pair < key.pair) {
+                rest += 1;
+            }
+            let known = self.before.0[rest..].iter().take_while(|k| k.pair == key.pair).any(|k| k == key);
+            if !known && hit(site) {
+                return false;
+            }
         }
+        std::mem::swap(&mut self.keys, &mut self.before.0);
+        std::mem::swap(&mut self.borne, &mut self.before.1);
         std::mem::swap(&mut self.all, &mut self.before.2);
-        for (site, read) in self.all.iter_mut().zip(&self.before.2) {
-            site.pair = read.pair;
+        // Pairs that came are in the list, too.
+        let mut index = 0;
+        for (key, site) in self.keys.iter().zip(&mut self.all) {
+            while watched.get(index).is_some_and(|pair| [pair.key.a.0, pair.key.b.0] < key.pair) {
+                index += 1;
+            }
+            site.pair = index as u32;
         }
         true
     }

@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! closing with v⁺ in place of v ≤ reach for all pairs: nothing is missed;   else contacts of those pairs are looked for up to there,
-//! and the contact problem is solved again with them, MOST times at most
+//! and the contact problem is solved again with them if the bodies would overlap there, MOST times at most
 //! ```
 //!
 //! # Cost
@@ -34,11 +34,13 @@
 //!
 //! `tests/time_struck.rs`
 
-use super::{stepper::TimeStepping, watched::Horizon};
+use super::{sites::Site, stepper::TimeStepping, watched::Horizon};
 use sim_world::{StepError, World};
 
 /// Most problems of one step that are solved again.
 pub(super) const MOST: u32 = 8;
+/// Overlap at the end of the step from which on a contact that the problem did not have is hit, share of the radius of the smaller body.
+const OVERLAP: f64 = 1e-4;
 
 impl TimeStepping {
     /// Looks for contacts that bodies reach within `h` seconds with the velocities that impacts gave them.
@@ -54,8 +56,8 @@ impl TimeStepping {
         Ok(())
     }
 
-    /// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if there are others
-    /// than before.
+    /// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that the problem did
+    /// not have is hit.
     pub(super) fn reach_with_solution(&mut self, world: &World, h: f64) -> Result<bool, StepError> {
         let mut any = false;
         for (slot, (body, flyer)) in (0..).zip(self.pool.iter().zip(&self.flyers)) {
@@ -65,7 +67,17 @@ impl TimeStepping {
                 any = true;
             }
         }
-        Ok(any && self.reach_out(world)? && !self.sites.go_back())
+        if !any || !self.reach_out(world)? {
+            return Ok(false);
+        }
+        let Self { sites, detect, pool, .. } = self;
+        let hit = |site: &Site| {
+            let radius =
+                site.bodies.map(|slot| detect.trails.radius(slot)).into_iter().fold(f64::INFINITY, f64::min);
+            let [a, b] = site.bodies.map(|slot| pool[slot as usize].velocity_at(site.point));
+            site.gap.max(0.0) + site.frame.z_axis.dot(a - b) * h < -OVERLAP * radius
+        };
+        Ok(!sites.go_back(&detect.watched, hit))
     }
 
     /// Looks for contacts within the reach that the trails tell; true if contacts were read anew.
