@@ -34,7 +34,7 @@
 //!
 //! # Tested by
 //!
-//! `tests/time_spinning.rs`, `random_scenes`
+//! `tests/time_spinning.rs`, `soak_random_scenes_with_exact_cones`
 
 use super::{stepper::TimeStepping, watched::Watched};
 use sim_traits::{NarrowPhase, PairCache};
