@@ -50,6 +50,7 @@ mod errors;
 pub mod event_driven;
 mod pooled;
 mod push;
+mod scale;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, Parts, SleepParams};

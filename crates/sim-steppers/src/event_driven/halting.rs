@@ -121,11 +121,8 @@ pub(super) fn lift_off(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_driven::{
-        look::look,
-        pairs::PairTable,
-        params::{EventDrivenParams, Scale},
-    };
+    use crate::event_driven::{look::look, pairs::PairTable, params::EventDrivenParams};
+    use crate::scale::Scale;
     use collision_narrowphase::default_chain;
     use rigid_impulse::{EventQueue, impact::Integrated};
     use sim_math::glam::DVec3;

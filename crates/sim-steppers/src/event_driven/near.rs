@@ -207,9 +207,10 @@ mod tests {
     use crate::event_driven::{
         look::{Look, look},
         pairs::PairTable,
-        params::{EventDrivenParams, Scale},
+        params::EventDrivenParams,
         predict::convex_bound,
     };
+    use crate::scale::Scale;
     use collision_narrowphase::{
         compound::Compound, default_chain, height_field::HeightField, mesh::TriMesh,
     };

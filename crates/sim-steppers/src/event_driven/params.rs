@@ -1,8 +1,9 @@
 //! Tunables of the event-driven stepper.
 
 use super::{look::Sides, sleep::SleepParams};
+use crate::scale::Scale;
 use rigid_impulse::MicroParams;
-use sim_world::{StepError, World};
+use sim_world::{Body, StepError, World};
 
 /// Lengths that are not given, as shares of the smallest radius.
 const ENVELOPE: f64 = 1e-3;
@@ -111,7 +112,7 @@ impl EventDrivenParams {
     /// The collision envelope that is in force for the bodies of a world, m.
     #[must_use]
     pub fn envelope_in(&self, world: &World) -> f64 {
-        self.in_metres(&Scale::of(world)).envelope()
+        self.in_metres(&Scale::of(world, Body::center)).envelope()
     }
 
     /// With all lengths, for bodies of a scale.
@@ -180,39 +181,6 @@ impl EventDrivenParams {
     }
 }
 
-/// How large the bodies of a world are, and how far out.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Scale {
-    /// Radius of the smallest free body, m.
-    pub(super) radius: f64,
-    /// Largest distance of a point of a moving body from the origin, m.
-    pub(super) farthest: f64,
-}
-
-impl Default for Scale {
-    fn default() -> Self {
-        Self { radius: 1.0, farthest: 0.0 }
-    }
-}
-
-impl Scale {
-    /// Of the bodies that a world has now.
-    pub(super) fn of(world: &World) -> Self {
-        let (mut smallest, mut farthest) = (f64::INFINITY, 0.0_f64);
-        for (_, body) in world.bodies().filter(|(_, body)| body.is_free()) {
-            let radii =
-                body.colliders().iter().filter_map(|c| world.collider(*c).ok()).map(|c| c.extent().radius);
-            let radius = radii.fold(0.0, f64::max);
-            if radius > 0.0 && radius.is_finite() {
-                smallest = smallest.min(radius);
-                farthest = farthest.max(body.center().length() + radius);
-            }
-        }
-        Self { radius: if smallest.is_finite() { smallest } else { 1.0 }, farthest }
-    }
-}
-
 /// The same with all lengths in metres.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scaled {
@@ -254,7 +222,6 @@ mod tests {
     use super::*;
     use sim_math::glam::DVec3;
     use sim_traits::Sphere;
-    use sim_world::Body;
 
     fn world(radii: &[f64], at: f64) -> World {
         let mut world = World::new(DVec3::ZERO).unwrap();
@@ -269,7 +236,7 @@ mod tests {
     #[test]
     fn lengths_follow_the_smallest_free_body() {
         let scaled = |params: EventDrivenParams, world: &World| {
-            let s = params.in_metres(&Scale::of(world));
+            let s = params.in_metres(&Scale::of(world, Body::center));
             [s.envelope(), s.root_tolerance, s.overlap_tolerance]
         };
         let given = EventDrivenParams::default();

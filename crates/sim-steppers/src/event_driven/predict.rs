@@ -282,7 +282,7 @@ impl ActivePair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_driven::params::{EventDrivenParams, Scale};
+    use crate::{event_driven::params::EventDrivenParams, scale::Scale};
     use sim_math::assert_close;
 
     fn handling(contact_handling: ContactHandling) -> Scaled {

@@ -25,14 +25,13 @@ mod tables {
         super::{
             boxes::Proxy,
             pairs::ActivePair,
-            params::Scale,
             phase::Bearing,
             stepper::{EventDriven, Item},
             touch::ContactName,
         },
         SnapshotError, World,
     };
-    use crate::anchor::Anchor;
+    use crate::{anchor::Anchor, scale::Scale};
     use rigid_impulse::bounds::Travel;
     use serde::{Deserialize, Serialize};
     use sim_math::{Aabb, Pose, glam::DVec3};

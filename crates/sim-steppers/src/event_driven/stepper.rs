@@ -52,14 +52,17 @@ use super::{
     locate::{Found, after, locate, resolution},
     look::{Look, Sides, look},
     pairs::PairTable,
-    params::{EventDrivenParams, Scale, Scaled},
+    params::{EventDrivenParams, Scaled},
     phase::{Phase, relaunch},
     respond::{Changed, Means, Outcome, respond},
     sleep::Sleep,
     strike::{Strike, Struck},
     touch::{cramped, leave},
 };
-use crate::errors::{self, of_world};
+use crate::{
+    errors::{self, of_world},
+    scale::Scale,
+};
 use rigid_impulse::{Body as RigidState, CollisionKind, EventId, EventQueue};
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, Executor, ImpactLaw, Manifold, NarrowPhase, Pair};

@@ -3,11 +3,11 @@
 use super::{
     look::Sides,
     pairs::ActivePair,
-    params::Scale,
     stepper::{EventDriven, Item},
 };
+use crate::scale::Scale;
 use sim_traits::Pair;
-use sim_world::{Change, StepError, World};
+use sim_world::{Body, Change, StepError, World};
 
 impl EventDriven {
     /// Takes notice of all changes since the last call; starts afresh with a world that it does not know.
@@ -26,7 +26,7 @@ impl EventDriven {
 
     fn rebuild(&mut self, world: &mut World) -> Result<(), StepError> {
         self.given.validate()?;
-        self.set_scale(Scale::of(world));
+        self.set_scale(Scale::of(world, Body::center));
         let time = world.time();
         self.pairs.clear();
         self.queue.clear();
@@ -64,7 +64,7 @@ impl EventDriven {
             return Ok(());
         }
         if world.changes().iter().any(|c| matches!(c, Change::Added(_) | Change::Removed(_))) {
-            let Scale { radius, farthest } = Scale::of(world);
+            let Scale { radius, farthest } = Scale::of(world, Body::center);
             self.set_scale(Scale { radius, farthest: farthest.max(self.scale.farthest) });
         }
         self.sync_clusters(world)?;

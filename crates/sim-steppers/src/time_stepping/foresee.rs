@@ -90,9 +90,7 @@ impl TimeStepping {
                 let body = &pool[slot as usize];
                 if body.is_movable() { trails.spin(slot) * body.velocity.angular.length() * h } else { 0.0 }
             };
-            let radius =
-                pair.bodies.map(|slot| trails.radius(slot)).into_iter().fold(f64::INFINITY, f64::min);
-            let allowed = DEEP * radius;
+            let allowed = DEEP * trails.smaller_radius(pair.bodies);
             if pair.bodies.map(swing).into_iter().sum::<f64>() <= allowed {
                 continue;
             }

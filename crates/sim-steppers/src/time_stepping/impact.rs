@@ -67,8 +67,7 @@ pub(super) struct Impacts {
 impl TimeStepping {
     /// Velocity of a contact along its normal, m/s.
     pub(super) fn normal_velocity(&self, site: &Site) -> f64 {
-        let at = |k: u32| self.pool[k as usize].velocity_at(site.point);
-        site.frame.z_axis.dot(at(site.bodies[0]) - at(site.bodies[1]))
+        site.normal_velocity(&self.pool)
     }
 
     /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
@@ -332,7 +331,7 @@ pub(super) fn rest_speed(
         moves.map_or(0.0, |body| (world.gravity() + body.pull()).length())
     };
     let pull = bodies.map(pull).into_iter().fold(0.0, f64::max);
-    let radius = bodies.map(|k| trails.radius(k)).into_iter().fold(f64::INFINITY, f64::min);
+    let radius = trails.smaller_radius(bodies);
     let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
     params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
 }

@@ -1,7 +1,7 @@
 //! Contact points in world coordinates, for contact laws that solve rows.
 
 use super::{normals::Bend, patches::rounding, watched::Watched};
-use constraint_dynamics::ContactKey;
+use constraint_dynamics::{ContactKey, PoolBody};
 use sim_math::{
     Pose,
     glam::{DMat3, DVec3},
@@ -29,6 +29,14 @@ pub(super) struct Site {
     pub(super) rest_speed: f64,
 }
 
+impl Site {
+    /// Velocity along the normal, m/s.
+    pub(super) fn normal_velocity(&self, pool: &[PoolBody]) -> f64 {
+        let [a, b] = self.bodies.map(|slot| pool[slot as usize].velocity_at(self.point));
+        self.frame.z_axis.dot(a - b)
+    }
+}
+
 /// All contact points of a step, in the order of pairs.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
@@ -52,7 +60,8 @@ impl Sites {
         self.bouncy = false;
     }
 
-    /// Goes back to the sites of the reading before, so that what was solved for them holds to the bit, unless one that was not among them is hit; false then.
+    /// Goes back to the sites of the reading before, so that what was solved for them holds to the bit, unless one that was not among them is hit or a pair of theirs is
+    /// gone; false then.
     pub(super) fn go_back(&mut self, watched: &[Watched], hit: impl Fn(&Site) -> bool) -> bool {
         let mut rest = 0;
         for (key, site) in self.keys.iter().zip(&self.all) {
@@ -65,17 +74,21 @@ impl Sites {
                 return false;
             }
         }
-        std::mem::swap(&mut self.keys, &mut self.before.0);
-        std::mem::swap(&mut self.borne, &mut self.before.1);
-        std::mem::swap(&mut self.all, &mut self.before.2);
-        // Pairs that came are in the list, too.
+        // Pairs may have come and gone: where those of the sites are in the list now.
         let mut index = 0;
-        for (key, site) in self.keys.iter().zip(&mut self.all) {
-            while watched.get(index).is_some_and(|pair| [pair.key.a.0, pair.key.b.0] < key.pair) {
+        for (key, site) in self.before.0.iter().zip(&mut self.before.2) {
+            let pair = |k: usize| watched.get(k).map(|pair| [pair.key.a.0, pair.key.b.0]);
+            while pair(index).is_some_and(|pair| pair < key.pair) {
                 index += 1;
+            }
+            if pair(index) != Some(key.pair) {
+                return false;
             }
             site.pair = index as u32;
         }
+        std::mem::swap(&mut self.keys, &mut self.before.0);
+        std::mem::swap(&mut self.borne, &mut self.before.1);
+        std::mem::swap(&mut self.all, &mut self.before.2);
         true
     }
 

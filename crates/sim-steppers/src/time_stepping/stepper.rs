@@ -49,7 +49,7 @@ use super::{
     turn_limit,
     watched::Horizon,
 };
-use crate::errors;
+use crate::{errors, scale::Scale};
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact, WarmStart,
     normals::NormalSweeps,
@@ -60,7 +60,7 @@ use constraint_dynamics::{
 use sim_math::glam::DVec3;
 use sim_traits::{BroadPhase, ContactSolver, Executor, NarrowPhase};
 use sim_world::{
-    Change, ControllerId, EventKind, Mark, SnapshotError, StepError, StepReport, Stepper, World,
+    Body, Change, ControllerId, EventKind, Mark, SnapshotError, StepError, StepReport, Stepper, World,
 };
 
 /// How contacts are answered.
@@ -305,17 +305,8 @@ impl TimeStepping {
 
     /// Lengths in metres, from the sizes of the bodies that the world has now.
     pub(super) fn find_scale(&mut self, world: &World) {
-        let (mut smallest, mut farthest) = (f64::INFINITY, 0.0_f64);
-        for (_, body) in world.bodies().filter(|(_, body)| body.is_free()) {
-            let extents =
-                body.colliders().iter().filter_map(|c| world.collider(*c).ok()).map(|c| c.extent().radius);
-            let radius = extents.fold(0.0, f64::max);
-            if radius > 0.0 && radius.is_finite() {
-                smallest = smallest.min(radius);
-                farthest = farthest.max(body.position().length() + radius);
-            }
-        }
-        self.set_scale(if smallest.is_finite() { smallest } else { 1.0 }, farthest);
+        let Scale { radius, farthest } = Scale::of(world, Body::position);
+        self.set_scale(radius, farthest);
     }
 
     pub(super) fn set_scale(&mut self, radius: f64, farthest: f64) {

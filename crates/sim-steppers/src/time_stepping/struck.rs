@@ -72,10 +72,8 @@ impl TimeStepping {
         }
         let Self { sites, detect, pool, .. } = self;
         let hit = |site: &Site| {
-            let radius =
-                site.bodies.map(|slot| detect.trails.radius(slot)).into_iter().fold(f64::INFINITY, f64::min);
-            let [a, b] = site.bodies.map(|slot| pool[slot as usize].velocity_at(site.point));
-            site.gap.max(0.0) + site.frame.z_axis.dot(a - b) * h < -OVERLAP * radius
+            let overlap = OVERLAP * detect.trails.smaller_radius(site.bodies);
+            site.gap.max(0.0) + site.normal_velocity(pool) * h < -overlap
         };
         Ok(!sites.go_back(&detect.watched, hit))
     }

@@ -202,6 +202,11 @@ impl Trails {
         self.get(slot).map_or(f64::INFINITY, |t| t.radius)
     }
 
+    /// Size of the smaller of two bodies, m.
+    pub(super) fn smaller_radius(&self, [a, b]: [u32; 2]) -> f64 {
+        self.radius(a).min(self.radius(b))
+    }
+
     /// A body got another velocity since it was followed: how far that takes it in a step of `h` seconds.
     pub(super) fn hasten(&mut self, slot: u32, velocity: Motion, pull: f64, h: f64) {
         let k = slot as usize;
