@@ -7,7 +7,7 @@ use sim_math::{
     rotation::frame_from_normal,
     spatial::Motion,
 };
-use sim_traits::ContactSolver;
+use sim_traits::RowSolver;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mu = 0.5;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             friction: mu,
             bias: DVec3::ZERO,
         });
-        let laws: [Box<dyn ContactSolver>; 2] =
+        let laws: [Box<dyn RowSolver>; 2] =
             [Box::new(ConeGaussSeidel::default()), Box::new(Greedy::default())];
         for mut law in laws {
             let mut bodies = [body];

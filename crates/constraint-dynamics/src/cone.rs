@@ -188,7 +188,7 @@ impl LocalContact {
 mod tests {
     use super::*;
     use sim_math::testkit::SplitMix64;
-    use sim_traits::testkit::contact_solver::Owned;
+    use sim_traits::testkit::row_solver::Owned;
 
     #[test]
     fn the_local_solution_obeys_the_law() {

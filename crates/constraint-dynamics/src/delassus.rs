@@ -1,7 +1,7 @@
 //! The Delassus operator of a set of contacts, in block rows.
 
 use sim_math::glam::{DMat3, DVec3};
-use sim_traits::{ContactError, ContactProblem};
+use sim_traits::{Law, RowError, RowProblem};
 
 /// W = J M⁻¹ Jᵀ in 3x3 blocks by contacts, the velocity b of each contact without impulses, and its friction.
 ///
@@ -18,6 +18,8 @@ pub struct Delassus {
     pub velocity: Vec<DVec3>,
     /// Coefficients of friction.
     pub friction: Vec<f64>,
+    /// Laws of the blocks after the contacts.
+    pub laws: Vec<Law>,
 }
 
 impl Delassus {
@@ -29,6 +31,7 @@ impl Delassus {
         self.blocks.clear();
         self.velocity.clear();
         self.friction.clear();
+        self.laws.clear();
     }
 
     /// Number of contacts.
@@ -46,8 +49,8 @@ impl Delassus {
     /// The problem, checked.
     ///
     /// # Errors
-    /// See [`ContactProblem::new`].
-    pub fn problem(&self) -> Result<ContactProblem<'_>, ContactError> {
-        ContactProblem::new(&self.starts, &self.columns, &self.blocks, &self.velocity, &self.friction)
+    /// See [`RowProblem::new`].
+    pub fn problem(&self) -> Result<RowProblem<'_>, RowError> {
+        RowProblem::new(&self.starts, &self.columns, &self.blocks, &self.velocity, &self.friction, &self.laws)
     }
 }

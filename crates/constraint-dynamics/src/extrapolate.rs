@@ -101,7 +101,7 @@ impl<X: Quantity> Track<X> {
     }
 
     #[inline]
-    fn extrapolate(&mut self, x: &mut X, beta: f64) {
+    pub(crate) fn extrapolate(&mut self, x: &mut X, beta: f64) {
         let step = self.change(*x);
         *x += self.direction * beta;
         self.direction = self.direction * beta + step;

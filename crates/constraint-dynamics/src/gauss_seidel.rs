@@ -31,15 +31,18 @@
 //!
 //! # Failure
 //!
-//! [`ContactError::Budget`] with the last impulses.
+//! [`RowError::Budget`] with the last impulses.
 //!
 //! # Tested by
 //!
 //! `cones_conform`, `acceleration_pays_on_a_tower`
 
-use crate::cone::LocalContact;
+use crate::{contradiction, local::LocalBlock};
 use sim_math::glam::DVec3;
-use sim_traits::{ContactError, ContactProblem, ContactReport, ContactSolver};
+use sim_traits::{RowError, RowProblem, RowReport, RowSolver};
+
+/// Share of the velocities that must be left of equalities for them to contradict each other.
+pub(crate) const SURE: f64 = 1e-6;
 
 /// Tunables of [`ConeGaussSeidel`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,21 +67,21 @@ impl Default for ConeParams {
 /// ```
 /// use constraint_dynamics::ConeGaussSeidel;
 /// use sim_math::glam::{DMat3, DVec3};
-/// use sim_traits::{ContactProblem, ContactSolver};
+/// use sim_traits::{RowProblem, RowSolver};
 ///
 /// // A unit mass that lands at 1 m/s and slides at 2 m/s, friction ½.
 /// let (w, b) = ([DMat3::IDENTITY], [DVec3::new(2.0, 0.0, -1.0)]);
-/// let problem = ContactProblem::new(&[0, 1], &[0], &w, &b, &[0.5])?;
+/// let problem = RowProblem::new(&[0, 1], &[0], &w, &b, &[0.5], &[])?;
 /// let mut p = [DVec3::ZERO];
 /// ConeGaussSeidel::default().solve(&problem, &mut p)?;
 /// assert!((p[0] - DVec3::new(-0.5, 0.0, 1.0)).length() < 1e-12);
-/// # Ok::<(), sim_traits::ContactError>(())
+/// # Ok::<(), sim_traits::RowError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ConeGaussSeidel {
     /// Tunables.
     pub params: ConeParams,
-    local: Vec<LocalContact>,
+    local: Vec<LocalBlock>,
     before: Vec<DVec3>,
     direction: Vec<DVec3>,
 }
@@ -93,12 +96,12 @@ impl ConeGaussSeidel {
 
 /// Solves one contact with the others as they are; returns the size of its change as a velocity.
 #[inline]
-fn relax(problem: &ContactProblem<'_>, local: &LocalContact, c: usize, p: &mut [DVec3]) -> f64 {
+fn relax(problem: &RowProblem<'_>, local: &LocalBlock, c: usize, p: &mut [DVec3]) -> f64 {
     let mut q = problem.velocity()[c];
     let mut scale = 0.0;
     for (d, block) in problem.row(c) {
         if d == c {
-            scale = block.z_axis.z;
+            scale = problem.law(c).size(block);
         } else {
             q += *block * p[d];
         }
@@ -109,21 +112,17 @@ fn relax(problem: &ContactProblem<'_>, local: &LocalContact, c: usize, p: &mut [
     change
 }
 
-impl ContactSolver for ConeGaussSeidel {
+impl RowSolver for ConeGaussSeidel {
     fn kind(&self) -> &'static str {
         "cone"
     }
 
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        p: &mut [DVec3],
-    ) -> Result<ContactReport, ContactError> {
-        ContactError::check_guess(problem, p)?;
+    fn solve(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
+        RowError::check_guess(problem, p)?;
         let n = problem.len();
         let Self { params, local, before, direction } = self;
         local.clear();
-        local.extend((0..n).map(|c| LocalContact::new(&problem.diagonal(c), problem.friction()[c])));
+        local.extend((0..n).map(|c| LocalBlock::of(problem, c)));
         let scale = problem.scale();
         let tolerance = params.tolerance * scale;
         before.clear();
@@ -135,7 +134,7 @@ impl ContactSolver for ConeGaussSeidel {
         // A pile at rest is solved by the impulses of the last step.
         let certificate = problem.certificate(p);
         if certificate.residual <= tolerance {
-            return Ok(ContactReport { iterations, certificate });
+            return Ok(RowReport { iterations, certificate });
         }
         loop {
             iterations += 1;
@@ -152,10 +151,13 @@ impl ContactSolver for ConeGaussSeidel {
             if change <= 2.0 * tolerance || spent || n < 2 || iterations == 1 {
                 let certificate = problem.certificate(p);
                 if certificate.residual <= tolerance {
-                    return Ok(ContactReport { iterations, certificate });
+                    return Ok(RowReport { iterations, certificate });
                 }
                 if spent {
-                    return Err(ContactError::Budget { iterations, residual: certificate.residual });
+                    if let Some(error) = contradiction::find(problem, SURE * scale, iterations, p) {
+                        return Err(error);
+                    }
+                    return Err(RowError::Budget { iterations, residual: certificate.residual });
                 }
             }
             if params.accelerate {

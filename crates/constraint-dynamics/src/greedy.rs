@@ -29,15 +29,15 @@
 //!
 //! # Failure
 //!
-//! [`ContactError::Budget`] with the last impulses, which are inside their cones.
+//! [`RowError::Budget`] with the last impulses, which are inside their cones.
 //!
 //! # Tested by
 //!
 //! `cones_conform`, `a_box_at_rest_is_carried`
 
-use crate::cone::LocalContact;
+use crate::{contradiction, gauss_seidel::SURE, local::LocalBlock};
 use sim_math::glam::{DMat3, DVec3};
-use sim_traits::{ContactError, ContactProblem, ContactReport, ContactSolver, project_on_cone};
+use sim_traits::{RowError, RowProblem, RowReport, RowSolver};
 
 /// Tunables of [`Greedy`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,7 +60,7 @@ impl Default for GreedyParams {
 pub struct Greedy {
     /// Tunables.
     pub params: GreedyParams,
-    local: Vec<LocalContact>,
+    local: Vec<LocalBlock>,
     diagonal: Vec<DMat3>,
     velocity: Vec<DVec3>,
     wanted: Vec<DVec3>,
@@ -74,7 +74,7 @@ impl Greedy {
         self.need[c] = (self.diagonal[c] * (self.wanted[c] - p[c])).length();
     }
 
-    fn start(&mut self, problem: &ContactProblem<'_>, p: &[DVec3]) {
+    fn start(&mut self, problem: &RowProblem<'_>, p: &[DVec3]) {
         let n = problem.len();
         self.velocity.clear();
         self.velocity.extend((0..n).map(|c| problem.relative_velocity(c, p)));
@@ -84,25 +84,21 @@ impl Greedy {
     }
 }
 
-impl ContactSolver for Greedy {
+impl RowSolver for Greedy {
     fn kind(&self) -> &'static str {
         "greedy"
     }
 
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        p: &mut [DVec3],
-    ) -> Result<ContactReport, ContactError> {
-        ContactError::check_guess(problem, p)?;
+    fn solve(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
+        RowError::check_guess(problem, p)?;
         let n = problem.len();
-        for (p, &mu) in p.iter_mut().zip(problem.friction()) {
-            *p = project_on_cone(*p, mu);
+        for (c, p) in p.iter_mut().enumerate() {
+            *p = problem.law(c).project(*p);
         }
         self.diagonal.clear();
         self.diagonal.extend((0..n).map(|c| problem.diagonal(c)));
         self.local.clear();
-        self.local.extend((0..n).map(|c| LocalContact::new(&self.diagonal[c], problem.friction()[c])));
+        self.local.extend((0..n).map(|c| LocalBlock::of(problem, c)));
         self.start(problem, p);
         let scale = problem.scale();
         let tolerance = self.params.tolerance * scale;
@@ -114,10 +110,13 @@ impl ContactSolver for Greedy {
             if n == 0 || self.need[worst] <= threshold || picks == limit {
                 let certificate = problem.certificate(p);
                 if certificate.residual <= tolerance {
-                    return Ok(ContactReport { iterations: picks, certificate });
+                    return Ok(RowReport { iterations: picks, certificate });
                 }
                 if picks == limit || threshold < 1e-6 * tolerance {
-                    return Err(ContactError::Budget { iterations: picks, residual: certificate.residual });
+                    if let Some(error) = contradiction::find(problem, SURE * scale, picks, p) {
+                        return Err(error);
+                    }
+                    return Err(RowError::Budget { iterations: picks, residual: certificate.residual });
                 }
                 threshold *= 0.1;
                 self.start(problem, p);
@@ -132,6 +131,6 @@ impl ContactSolver for Greedy {
                 self.renew(d, p);
             }
         }
-        Err(ContactError::Budget { iterations: limit, residual: f64::INFINITY })
+        Err(RowError::Budget { iterations: limit, residual: f64::INFINITY })
     }
 }

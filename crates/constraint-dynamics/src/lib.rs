@@ -3,7 +3,7 @@
 //! ```
 //! use constraint_dynamics::{ConeGaussSeidel, Delassus, PoolBody, PoolContact, pool};
 //! use sim_math::{glam::{DMat3, DVec3}, spatial::Motion};
-//! use sim_traits::ContactSolver;
+//! use sim_traits::RowSolver;
 //!
 //! // A ball of 2 kg falls on the ground at 3 m/s and slides at 1 m/s.
 //! let ball = PoolBody {
@@ -26,7 +26,7 @@
 //! ConeGaussSeidel::default().solve(&problem.problem()?, &mut impulses)?;
 //! pool::apply(&mut bodies, &contacts, &impulses);
 //! assert!(bodies[0].velocity_at(DVec3::ZERO).length() < 1e-12); // it rolls
-//! # Ok::<(), sim_traits::ContactError>(())
+//! # Ok::<(), sim_traits::RowError>(())
 //! ```
 //!
 //! | module | concern |
@@ -35,6 +35,7 @@
 //! | [`pool`] | the same for free bodies, block by block |
 //! | [`islands`] | contacts that have to be solved together |
 //! | [`cone`] | one contact, exactly |
+//! | [`local`] | one block of rows, exactly |
 //! | [`gauss_seidel`] | [`ConeGaussSeidel`]: exact cones |
 //! | [`newton`] | [`ConeNewton`]: exact cones for deep piles |
 //! | [`normals`] | contacts without friction: overlaps of heaps |
@@ -62,6 +63,7 @@
 
 mod anderson;
 pub mod cone;
+mod contradiction;
 mod delassus;
 mod envelope;
 mod extrapolate;
@@ -69,6 +71,7 @@ pub mod gauss_seidel;
 pub mod greedy;
 pub mod implicit;
 pub mod islands;
+pub mod local;
 pub mod newton;
 pub mod normals;
 mod order;
@@ -77,6 +80,7 @@ pub mod pool;
 mod reflect;
 pub mod restitution;
 pub mod rows;
+mod sided;
 mod sides;
 pub mod soft;
 pub mod soften;

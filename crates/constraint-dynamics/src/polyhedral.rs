@@ -21,6 +21,14 @@
 //! μ λ − Σ β_k ≥ 0 ⊥ γ   ≥ 0        u = W p + b,  p = (Σ β_k d_k, λ)
 //! ```
 //!
+//! A row with bounds l and h, one of which may be infinite, or both:
+//!
+//! ```text
+//! l = 0, h = ∞:   u ≥ 0 ⊥ x ≥ 0,  p = x
+//! both finite:    u + ν ≥ 0 ⊥ x ≥ 0,   h − l − x ≥ 0 ⊥ ν ≥ 0,   p = l + x
+//! equality:       u ≥ 0 ⊥ x ≥ 0,   −u ≥ 0 ⊥ y ≥ 0,   p = x − y
+//! ```
+//!
 //! # Cost
 //!
 //! (2 + m) unknowns per contact in one dense problem: cubic at worst. Larger problems, and those whose one problem ends on a ray, are
@@ -33,20 +41,19 @@
 //!
 //! # Failure
 //!
-//! [`ContactError::Budget`] with the last impulses where sweeps have not settled, as between bodies that are squeezed. Without blocks
-//! [`ContactError::TooLarge`], and [`ContactError::NoSolution`] for a ray.
+//! [`RowError::Budget`] with the last impulses where sweeps have not settled, as between bodies that are squeezed. Without blocks
+//! [`RowError::TooLarge`], and [`RowError::NoSolution`] for a ray.
 //!
 //! # Tested by
 //!
 //! `cones_conform`, `facets_err_as_they_should`, `blocks_settle_on_what_one_problem_gives`, `slip_variable_is_the_largest_slip`
 
+use crate::{contradiction, gauss_seidel::SURE};
 use sim_math::{
     glam::{DVec2, DVec3},
     ops,
 };
-use sim_traits::{
-    ContactError, ContactProblem, ContactReport, ContactSolver, LcpError, LcpProblem, LcpSolver,
-};
+use sim_traits::{Law, LcpError, LcpProblem, LcpSolver, RowError, RowProblem, RowReport, RowSolver};
 use std::{f64::consts::PI, ops::Range};
 
 /// Sweeps before blocks go half the way only. Tuned: see `blocks_settle_on_what_one_problem_gives`.
@@ -76,6 +83,23 @@ impl Default for PolyhedralParams {
     }
 }
 
+/// An unknown that is an impulse of at least 0 beyond `low` along a direction.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    /// Which block of those that are solved.
+    block: usize,
+    direction: DVec3,
+    low: f64,
+    /// The most that it may be, if there is one.
+    span: Option<f64>,
+}
+
+impl Unit {
+    fn along(block: usize, direction: DVec3) -> Self {
+        Self { block, direction, low: 0.0, span: None }
+    }
+}
+
 /// Cones with flat sides, solved by any [`LcpSolver`].
 #[derive(Debug)]
 pub struct PolyhedralCone {
@@ -88,6 +112,9 @@ pub struct PolyhedralCone {
     /// Per contact: first friction unknown, and the directions there.
     spans: Vec<(usize, usize)>,
     axes: Vec<DVec2>,
+    units: Vec<Unit>,
+    /// Where the units of blocks after the contacts start.
+    starts: Vec<usize>,
     /// Relative velocities without the impulses of the block, m/s.
     velocity: Vec<DVec3>,
 }
@@ -103,7 +130,8 @@ impl PolyhedralCone {
     #[must_use]
     pub fn with(lcp: Box<dyn LcpSolver>, params: PolyhedralParams) -> Self {
         let (matrix, rhs, z) = (Vec::new(), Vec::new(), Vec::new());
-        Self { params, lcp, matrix, rhs, z, spans: Vec::new(), axes: Vec::new(), velocity: Vec::new() }
+        let (spans, axes, units, velocity) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { params, lcp, matrix, rhs, z, spans, axes, units, starts: Vec::new(), velocity }
     }
 
     fn sides(&self) -> usize {
@@ -112,7 +140,7 @@ impl PolyhedralCone {
 
     /// Slip variables γ of the last solution, m/s; 0 for contacts without friction.
     pub fn slip_variables(&self) -> impl Iterator<Item = f64> + '_ {
-        let mut next = self.spans.len() + self.axes.len();
+        let mut next = self.units.len();
         self.spans.iter().map(move |(_, m)| {
             if *m == 0 {
                 return 0.0;
@@ -129,11 +157,13 @@ impl PolyhedralCone {
         &self.axes[start..start + m]
     }
 
-    fn choose_directions(&mut self, problem: &ContactProblem<'_>, block: &Range<usize>) {
+    /// Directions of friction of the contacts of a block, of which there are `contacts`.
+    fn choose_directions(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize) {
         self.spans.clear();
         self.axes.clear();
         let m = self.sides();
-        for (b, &mu) in self.velocity.iter().zip(&problem.friction()[block.clone()]) {
+        let friction = &problem.friction()[block.start.min(problem.friction().len())..];
+        for (b, &mu) in self.velocity[..contacts].iter().zip(friction) {
             let start = self.axes.len();
             if mu == 0.0 {
                 self.spans.push((start, 0));
@@ -159,44 +189,76 @@ impl PolyhedralCone {
         }
     }
 
-    fn build(&mut self, problem: &ContactProblem<'_>, block: &Range<usize>) -> usize {
-        let contacts = block.len();
-        let friction = self.axes.len();
-        let slips = self.spans.iter().filter(|(_, m)| *m > 0).count();
-        let n = contacts + friction + slips;
-        self.matrix.clear();
-        self.matrix.resize(n * n, 0.0);
-        self.rhs.clear();
-        self.rhs.resize(n, 0.0);
-        let mut slip = contacts + friction;
-        for c in 0..contacts {
-            let (start, m) = self.spans[c];
-            let b = self.velocity[c];
-            self.rhs[c] = b.z;
-            for k in start..start + m {
-                self.rhs[contacts + k] = self.axes[k].dot(b.truncate());
+    /// The unknowns that are impulses: normals, directions of friction, rows with bounds.
+    fn choose_units(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize) {
+        self.units.clear();
+        self.units.extend((0..contacts).map(|c| Unit::along(c, DVec3::Z)));
+        for (c, &(start, m)) in self.spans.iter().enumerate() {
+            self.units
+                .extend(self.axes[start..start + m].iter().map(|axis| Unit::along(c, axis.extend(0.0))));
+        }
+        self.starts.clear();
+        for c in contacts..block.len() {
+            self.starts.push(self.units.len());
+            let Law::Bounded(bounds) = problem.law(block.start + c) else { continue };
+            for row in (0..3).filter(|&row| bounds.is_used(row)) {
+                let (low, high, axis) = (bounds.low[row], bounds.high[row], DVec3::AXES[row]);
+                match (low.is_finite(), high.is_finite()) {
+                    (true, true) => {
+                        self.units.push(Unit { low, span: Some(high - low), ..Unit::along(c, axis) });
+                    }
+                    (true, false) => self.units.push(Unit { low, ..Unit::along(c, axis) }),
+                    (false, true) => self.units.push(Unit { low: -high, ..Unit::along(c, -axis) }),
+                    (false, false) => self.units.extend([Unit::along(c, axis), Unit::along(c, -axis)]),
+                }
             }
-            for (d, w) in problem.row(block.start + c).filter(|(d, _)| block.contains(d)) {
+        }
+        self.starts.push(self.units.len());
+    }
+
+    fn build(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize) -> usize {
+        let Self { units, spans, starts, matrix, rhs, velocity, .. } = self;
+        // Numbers of the units of a block.
+        let of = |d: usize| match d.checked_sub(contacts) {
+            None => (d..d + 1).chain(contacts + spans[d].0..contacts + spans[d].0 + spans[d].1),
+            Some(k) => (starts[k]..starts[k + 1]).chain(0..0),
+        };
+        let slips = spans.iter().filter(|(_, m)| *m > 0).count();
+        let bounded = units.iter().filter(|unit| unit.span.is_some()).count();
+        let n = units.len() + slips + bounded;
+        matrix.clear();
+        matrix.resize(n * n, 0.0);
+        rhs.clear();
+        rhs.resize(n, 0.0);
+        for (i, a) in units.iter().enumerate() {
+            rhs[i] = a.direction.dot(velocity[a.block]);
+            for (d, w) in problem.row(block.start + a.block).filter(|(d, _)| block.contains(d)) {
                 let d = d - block.start;
-                let (other, others) = self.spans[d];
-                self.matrix[c * n + d] = w.z_axis.z;
-                for j in other..other + others {
-                    let image = *w * self.axes[j].extend(0.0);
-                    self.matrix[c * n + contacts + j] = image.z;
-                    for k in start..start + m {
-                        self.matrix[(contacts + k) * n + contacts + j] = self.axes[k].dot(image.truncate());
+                for j in of(d) {
+                    let b = &units[j];
+                    let response = a.direction.dot(*w * b.direction);
+                    matrix[i * n + j] = response;
+                    // What the lower bound of the other has done already.
+                    if b.low != 0.0 {
+                        rhs[i] += response * b.low;
                     }
                 }
-                for k in start..start + m {
-                    self.matrix[(contacts + k) * n + d] = self.axes[k].dot(w.z_axis.truncate());
-                }
             }
-            if m > 0 {
-                self.matrix[slip * n + c] = problem.friction()[block.start + c];
-                for k in start..start + m {
-                    self.matrix[(contacts + k) * n + slip] = 1.0;
-                    self.matrix[slip * n + contacts + k] = -1.0;
-                }
+        }
+        let mut slip = units.len();
+        for (c, &(start, m)) in spans.iter().enumerate().filter(|(_, (_, m))| *m > 0) {
+            matrix[slip * n + c] = problem.friction()[block.start + c];
+            for k in start..start + m {
+                matrix[(contacts + k) * n + slip] = 1.0;
+                matrix[slip * n + contacts + k] = -1.0;
+            }
+            slip += 1;
+        }
+        for (i, unit) in units.iter().enumerate() {
+            if let Some(span) = unit.span {
+                matrix[i * n + slip] = 1.0;
+                matrix[slip * n + i] = -1.0;
+                rhs[slip] = span;
                 slip += 1;
             }
         }
@@ -204,7 +266,7 @@ impl PolyhedralCone {
     }
 }
 
-impl ContactSolver for PolyhedralCone {
+impl RowSolver for PolyhedralCone {
     fn kind(&self) -> &'static str {
         "lemke"
     }
@@ -213,21 +275,20 @@ impl ContactSolver for PolyhedralCone {
         1.0 - ops::cos(PI / self.sides() as f64)
     }
 
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        p: &mut [DVec3],
-    ) -> Result<ContactReport, ContactError> {
-        ContactError::check_guess(problem, p)?;
-        let (contacts, limit) = (problem.len(), self.params.max_contacts);
-        let blocks = self.params.block > 0;
-        if contacts <= limit {
-            let whole = self.solve_block(problem, 0..contacts, p);
-            if !matches!(whole, Err(ContactError::NoSolution { .. })) || !blocks {
-                return Ok(ContactReport { iterations: whole?, certificate: problem.certificate(p) });
+    fn solve(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
+        RowError::check_guess(problem, p)?;
+        let (blocks, limit) = (problem.len(), self.params.max_contacts);
+        let sweeps = self.params.block > 0;
+        if blocks <= limit {
+            let whole = self.solve_block(problem, 0..blocks, p);
+            if !matches!(whole, Err(RowError::NoSolution { .. })) || !sweeps {
+                return Ok(RowReport { iterations: whole?, certificate: problem.certificate(p) });
             }
-        } else if !blocks {
-            return Err(ContactError::TooLarge { contacts, limit });
+            if let Some(error) = contradiction::find(problem, SURE * problem.scale(), 0, p) {
+                return Err(error);
+            }
+        } else if !sweeps {
+            return Err(RowError::TooLarge { blocks, limit });
         }
         self.sweep(problem, p)
     }
@@ -237,43 +298,39 @@ impl PolyhedralCone {
     /// Solves for the contacts of a block, given the impulses of all others; returns iterations. After an error nothing has changed.
     fn solve_block(
         &mut self,
-        problem: &ContactProblem<'_>,
+        problem: &RowProblem<'_>,
         block: Range<usize>,
         p: &mut [DVec3],
-    ) -> Result<u32, ContactError> {
+    ) -> Result<u32, RowError> {
         self.velocity.clear();
         for c in block.clone() {
             let others = problem.row(c).filter(|(d, _)| !block.contains(d));
             self.velocity.push(others.fold(problem.velocity()[c], |u, (d, w)| u + *w * p[d]));
         }
-        self.choose_directions(problem, &block);
-        let n = self.build(problem, &block);
+        let contacts = problem.friction().len().clamp(block.start, block.end) - block.start;
+        self.choose_directions(problem, &block, contacts);
+        self.choose_units(problem, &block, contacts);
+        let n = self.build(problem, &block, contacts);
         self.z.clear();
         self.z.resize(n, 0.0);
         let bad = |e: LcpError| match e {
-            LcpError::Ray { iterations } => ContactError::NoSolution { iterations },
-            LcpError::Budget { iterations, .. } => ContactError::NoSolution { iterations },
-            _ => ContactError::NoSolution { iterations: 0 },
+            LcpError::Ray { iterations } => RowError::NoSolution { iterations },
+            LcpError::Budget { iterations, .. } => RowError::NoSolution { iterations },
+            _ => RowError::NoSolution { iterations: 0 },
         };
         let lcp = LcpProblem::new(&self.matrix, &self.rhs).map_err(bad)?;
         let report = self.lcp.solve(&lcp, &mut self.z).map_err(bad)?;
-        let contacts = block.len();
-        for (c, p) in p[block].iter_mut().enumerate() {
-            let normal = self.z[c].max(0.0);
-            let (start, m) = self.spans[c];
-            let across = (start..start + m)
-                .fold(DVec2::ZERO, |sum, k| sum + self.axes[k] * self.z[contacts + k].max(0.0));
-            *p = across.extend(normal);
+        let p = &mut p[block];
+        p.fill(DVec3::ZERO);
+        for (unit, z) in self.units.iter().zip(&self.z) {
+            let most = unit.span.unwrap_or(f64::INFINITY);
+            p[unit.block] += unit.direction * (unit.low + z.max(0.0).min(most));
         }
         Ok(report.iterations)
     }
 
     /// Solves block after block until nothing changes any more.
-    fn sweep(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        p: &mut [DVec3],
-    ) -> Result<ContactReport, ContactError> {
+    fn sweep(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
         let (n, size) = (problem.len(), self.params.block);
         let tolerance = (self.params.tolerance * problem.scale()).max(problem.accuracy());
         let (mut iterations, mut before) = (0, Vec::with_capacity(size));
@@ -285,13 +342,13 @@ impl PolyhedralCone {
                 before.extend_from_slice(&p[block.clone()]);
                 match self.solve_block(problem, block.clone(), p) {
                     Ok(pivots) => iterations += pivots,
-                    Err(ContactError::NoSolution { iterations: pivots }) => {
+                    Err(RowError::NoSolution { iterations: pivots }) => {
                         // One contact at a time; one that has no answer keeps what it has.
                         iterations += pivots;
                         for c in block.clone() {
                             match self.solve_block(problem, c..c + 1, p) {
                                 Ok(pivots) => iterations += pivots,
-                                Err(ContactError::NoSolution { .. }) => change = f64::INFINITY,
+                                Err(RowError::NoSolution { .. }) => change = f64::INFINITY,
                                 Err(error) => return Err(error),
                             }
                         }
@@ -299,7 +356,7 @@ impl PolyhedralCone {
                     Err(error) => return Err(error),
                 }
                 for (k, c) in block.enumerate() {
-                    change = change.max((p[c] - before[k]).length() * problem.diagonal(c).z_axis.z);
+                    change = change.max((p[c] - before[k]).length() * problem.size(c));
                     if sweep >= FULL_SWEEPS {
                         // Blocks that answer each other with other sides of their cones go on for ever: halfway they meet.
                         p[c] = 0.5 * (p[c] + before[k]);
@@ -307,9 +364,9 @@ impl PolyhedralCone {
                 }
             }
             if change <= tolerance {
-                return Ok(ContactReport { iterations, certificate: problem.certificate(p) });
+                return Ok(RowReport { iterations, certificate: problem.certificate(p) });
             }
         }
-        Err(ContactError::Budget { iterations, residual: problem.certificate(p).residual })
+        Err(RowError::Budget { iterations, residual: problem.certificate(p).residual })
     }
 }

@@ -51,14 +51,14 @@ use crate::{
     delassus::Delassus,
     gauss_seidel::{ConeGaussSeidel, ConeParams},
     newton::ConeNewton,
-    pool::{self, PoolBody, PoolContact, PoolWorkspace, PreparedPool},
+    pool::{self, PoolBlocks, PoolBody, PoolContact, PoolWorkspace, PreparedPool},
     soften::Softener,
 };
 use sim_math::{
     glam::{DVec2, DVec3},
     spatial::Motion,
 };
-use sim_traits::{ContactError, ContactProblem, ContactSolver};
+use sim_traits::{RowError, RowProblem, RowSolver};
 
 /// Residual of a compression and of the sweeps of restitution, as a share of the velocities.
 const TOLERANCE: f64 = 1e-14;
@@ -106,7 +106,7 @@ impl Reflection {
         contacts: &[PoolContact],
         restitution: &[f64],
         impulses: &mut [DVec3],
-    ) -> Result<Reflected, ContactError> {
+    ) -> Result<Reflected, RowError> {
         let Self { sweeps, newton, prepared, softener, pool, delassus, none, more } = self;
         pool::assemble(bodies, contacts, pool, delassus);
         let problem = delassus.problem()?;
@@ -120,7 +120,7 @@ impl Reflection {
             match sweeps.solve(&problem, impulses) {
                 Ok(report) => (iterations, residual) = (report.iterations, report.certificate.residual),
                 // Masses that differ by much, or many contacts: from the bodies' side, and from where the sweeps came to if that is any good.
-                Err(ContactError::Budget { iterations: before, residual: left }) => {
+                Err(RowError::Budget { iterations: before, residual: left }) => {
                     if left > problem.scale() {
                         impulses.fill(DVec3::ZERO);
                     }
@@ -128,8 +128,8 @@ impl Reflection {
                         // Walls that close on a body: no method has an answer.
                         softener.solve(&problem, sweeps, impulses)?
                     } else {
-                        prepared.gather(bodies, contacts);
-                        softener.solve(&problem.with_bodies(prepared.view())?, newton, impulses)?
+                        prepared.gather(bodies, contacts, &PoolBlocks::default());
+                        softener.solve(&problem.with_groups(prepared.view())?, newton, impulses)?
                     };
                     (iterations, soft, residual) =
                         (before + settled.iterations, settled.soft, settled.residual);
@@ -170,7 +170,7 @@ fn driven(bodies: &[PoolBody], contacts: &[PoolContact]) -> bool {
 }
 
 /// Impulses of restitution after those of compression.
-fn rebound(problem: &ContactProblem<'_>, restitution: &[f64], first: &[DVec3], more: &mut Vec<DVec3>) {
+fn rebound(problem: &RowProblem<'_>, restitution: &[f64], first: &[DVec3], more: &mut Vec<DVec3>) {
     more.clear();
     more.extend(first.iter().zip(restitution).map(|(p, e)| DVec3::Z * (e * p.z)));
     let tolerance = TOLERANCE * problem.scale();
@@ -212,14 +212,14 @@ fn rebound(problem: &ContactProblem<'_>, restitution: &[f64], first: &[DVec3], m
 
 /// Work of impulses on bodies that had the velocities of the problem, J.
 #[must_use]
-pub fn work(problem: &ContactProblem<'_>, p: &[DVec3]) -> f64 {
+pub fn work(problem: &RowProblem<'_>, p: &[DVec3]) -> f64 {
     let mean = |c: usize| 0.5 * (problem.velocity()[c] + problem.relative_velocity(c, p));
     p.iter().enumerate().map(|(c, p)| p.dot(mean(c))).sum()
 }
 
 /// Largest share s in [0, 1] of `to` − `from` that may be added to `from` without making energy.
 #[must_use]
-pub fn energy_limit(problem: &ContactProblem<'_>, from: &[DVec3], to: &[DVec3]) -> f64 {
+pub fn energy_limit(problem: &RowProblem<'_>, from: &[DVec3], to: &[DVec3]) -> f64 {
     // E(s) = e0 + e1 s + e2 s².
     let (mut e1, mut e2) = (0.0, 0.0);
     for c in 0..problem.len() {

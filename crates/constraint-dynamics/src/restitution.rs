@@ -54,7 +54,7 @@ use crate::{
     reflect::Reflection,
 };
 use sim_math::glam::DVec3;
-use sim_traits::ContactError;
+use sim_traits::RowError;
 
 pub use crate::reflect::{energy_limit, work};
 
@@ -204,7 +204,7 @@ impl Impact {
         bodies: &mut [PoolBody],
         contacts: &[PoolContact],
         bounces: &[Bounce],
-    ) -> Result<ImpactReport, ContactError> {
+    ) -> Result<ImpactReport, RowError> {
         self.begin();
         while self.round(bodies, contacts, bounces)? {}
         Ok(self.report)
@@ -220,10 +220,10 @@ impl Impact {
         bodies: &mut [PoolBody],
         contacts: &[PoolContact],
         bounces: &[Bounce],
-    ) -> Result<bool, ContactError> {
+    ) -> Result<bool, RowError> {
         let n = contacts.len();
         if bounces.len() != n {
-            return Err(ContactError::WrongLength { what: "restitution", expected: n, got: bounces.len() });
+            return Err(RowError::WrongLength { what: "restitution", expected: n, got: bounces.len() });
         }
         self.impulses.resize(n, DVec3::ZERO);
         self.approaches.resize(n, 0.0);
@@ -339,7 +339,7 @@ impl Impact {
         bodies: &mut [PoolBody],
         contacts: &[PoolContact],
         bounces: &[Bounce],
-    ) -> Result<(), ContactError> {
+    ) -> Result<(), RowError> {
         let group = self.islands.contacts(island);
         let of = |m: &u32| self.chosen[*m as usize] as usize;
         let cut_off = self.report.cut_off;

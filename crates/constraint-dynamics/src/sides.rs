@@ -1,7 +1,7 @@
 //! The bodies of a contact, one by one, as solvers on velocities see them.
 
 use sim_math::glam::{DMat3, DVec3};
-use sim_traits::FreeContacts;
+use sim_traits::Groups;
 
 /// One body of a contact.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl SideOf {
 }
 
 /// The movable bodies of a contact.
-pub(crate) fn sides<'a>(free: &'a FreeContacts<'_>, c: usize) -> impl Iterator<Item = SideOf> + 'a {
+pub(crate) fn sides<'a>(free: &'a Groups<'_>, c: usize) -> impl Iterator<Item = SideOf> + 'a {
     (0..2).filter_map(move |k| {
         let body = free.sides[c][k] as usize;
         let sign = if k == 0 { 1.0 } else { -1.0 };

@@ -34,7 +34,7 @@
 //! `closing_walls_exert_bounded_impulses`
 
 use sim_math::glam::{DMat3, DVec3};
-use sim_traits::{ContactError, ContactProblem, ContactSolver};
+use sim_traits::{RowError, RowProblem, RowSolver};
 
 /// How a problem was solved that may have no solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,8 +47,10 @@ pub struct Settled {
     pub cone_violation: f64,
     /// The solver met its tolerance on the given problem.
     pub solved: bool,
-    /// The contacts were softened.
+    /// The blocks were softened.
     pub soft: bool,
+    /// Equalities contradict each other: the block that is farthest from obeying its law.
+    pub contradictory: Option<usize>,
 }
 
 /// Memory of [`Softener::solve`].
@@ -69,10 +71,10 @@ impl Softener {
     /// What the solver says of the softened problem, a budget used up excepted.
     pub fn solve(
         &mut self,
-        problem: &ContactProblem<'_>,
-        solver: &mut dyn ContactSolver,
+        problem: &RowProblem<'_>,
+        solver: &mut dyn RowSolver,
         p: &mut [DVec3],
-    ) -> Result<Settled, ContactError> {
+    ) -> Result<Settled, RowError> {
         let first = match solver.solve(problem, p) {
             Ok(report) => {
                 return Ok(Settled {
@@ -81,20 +83,38 @@ impl Softener {
                     cone_violation: report.certificate.cone_violation,
                     solved: true,
                     soft: false,
+                    contradictory: None,
                 });
             }
-            Err(ContactError::Budget { iterations, residual }) if residual <= LEFT * problem.scale() => {
-                return Ok(Settled { iterations, residual, cone_violation: 0.0, solved: false, soft: false });
+            Err(RowError::Budget { iterations, residual }) if residual <= LEFT * problem.scale() => {
+                return Ok(Settled {
+                    iterations,
+                    residual,
+                    cone_violation: 0.0,
+                    solved: false,
+                    soft: false,
+                    contradictory: None,
+                });
             }
-            Err(ContactError::Budget { iterations, .. } | ContactError::NoSolution { iterations }) => {
-                iterations
+            Err(RowError::Contradictory { block, iterations, residual, .. }) => {
+                return Ok(Settled {
+                    iterations,
+                    residual,
+                    cone_violation: 0.0,
+                    solved: false,
+                    soft: false,
+                    contradictory: Some(block),
+                });
             }
+            Err(RowError::Budget { iterations, .. } | RowError::NoSolution { iterations }) => iterations,
             Err(other) => return Err(other),
         };
         p.fill(DVec3::ZERO);
         let more = match solver.solve(&problem.softened(SHARE, &mut self.blocks), p) {
             Ok(report) => report.iterations,
-            Err(ContactError::Budget { iterations, .. }) => iterations,
+            Err(RowError::Budget { iterations, .. } | RowError::Contradictory { iterations, .. }) => {
+                iterations
+            }
             Err(other) => return Err(other),
         };
         let found = solver.measure(problem, p);
@@ -104,6 +124,7 @@ impl Softener {
             cone_violation: found.cone_violation,
             solved: false,
             soft: true,
+            contradictory: None,
         })
     }
 }

@@ -41,12 +41,13 @@ use crate::{
     cone::{LocalContact, Sliding},
     extrapolate::{BodyTrack, Moved, Pace, Track},
     order::SweepOrder,
+    sided::SidedSweeps,
 };
 use sim_math::{
     Sym3,
     glam::{DMat3, DVec3},
 };
-use sim_traits::{ContactCertificate, ContactProblem, FreeContacts};
+use sim_traits::{Groups, RowCertificate, RowProblem};
 
 /// Share of the tolerance by which bodies may be stirred before a contact is solved again.
 const CALM: f64 = 0.1;
@@ -115,6 +116,20 @@ struct Slope {
 struct Origin {
     contact: u32,
     frame: DMat3,
+}
+
+impl AsRef<Moved> for Body {
+    #[inline]
+    fn as_ref(&self) -> &Moved {
+        &self.moved
+    }
+}
+
+impl AsMut<Moved> for Body {
+    #[inline]
+    fn as_mut(&mut self) -> &mut Moved {
+        &mut self.moved
+    }
 }
 
 impl Point {
@@ -220,11 +235,13 @@ pub(crate) struct BodySweeps {
     /// Of the contacts as they are swept.
     tracks: Vec<Track<DVec3>>,
     body_tracks: Vec<BodyTrack>,
+    /// Joints, limits, motors.
+    sided: SidedSweeps,
 }
 
 impl BodySweeps {
     /// Takes the problem and a guess of its impulses.
-    pub(crate) fn load(&mut self, problem: &ContactProblem<'_>, free: &FreeContacts<'_>, p: &[DVec3]) {
+    pub(crate) fn load(&mut self, problem: &RowProblem<'_>, free: &Groups<'_>, p: &[DVec3]) {
         let n = free.bodies.len();
         self.bodies.clear();
         self.bodies.extend(free.bodies.iter().map(|body| Body {
@@ -241,7 +258,7 @@ impl BodySweeps {
             }
         }
         self.origins.clear();
-        self.origins.resize(p.len(), Origin { contact: 0, frame: DMat3::ZERO });
+        self.origins.resize(free.points(), Origin { contact: 0, frame: DMat3::ZERO });
         self.order.sort(n, free.sides.iter().copied(), |k| (k as usize) < n);
         for ((contact, &place), &frame) in (0..).zip(self.order.places()).zip(free.frames) {
             self.origins[place as usize] = Origin { contact, frame };
@@ -273,6 +290,7 @@ impl BodySweeps {
                 alpha: 0.0,
             });
         }
+        self.sided.load(problem, free, p);
     }
 
     /// Sums the velocities up from the impulses.
@@ -285,26 +303,29 @@ impl BodySweeps {
                 point.push(state, &mut self.bodies, state.impulse);
             }
         }
+        self.sided.sum(&mut self.bodies);
     }
 
     /// Measures the impulses, with velocities that are summed up anew.
-    pub(crate) fn certificate(&mut self) -> ContactCertificate {
+    pub(crate) fn certificate(&mut self) -> RowCertificate {
         self.sum();
-        let mut all = ContactCertificate::default();
+        let mut all = RowCertificate::default();
         for ((point, state), Origin { frame, .. }) in self.points.iter().zip(&self.states).zip(&self.origins)
         {
             let u = point.velocity(state, &self.bodies);
             let axes = frame.transpose();
             all.include(axes * state.impulse, axes * u, point.friction, point.w_zz);
         }
+        self.sided.measure(&self.bodies, &mut all);
         all
     }
 
     /// Measures other impulses, which are kept.
-    pub(crate) fn certificate_of(&mut self, p: &[DVec3]) -> ContactCertificate {
+    pub(crate) fn certificate_of(&mut self, p: &[DVec3]) -> RowCertificate {
         for (state, Origin { contact, frame }) in self.states.iter_mut().zip(&self.origins) {
             state.impulse = *frame * p[*contact as usize];
         }
+        self.sided.set(&p[self.points.len()..]);
         self.certificate()
     }
 
@@ -313,16 +334,19 @@ impl BodySweeps {
         for (state, Origin { contact, frame }) in self.states.iter().zip(&self.origins) {
             p[*contact as usize] = frame.transpose() * state.impulse;
         }
+        self.sided.store(&mut p[self.points.len()..]);
     }
 
     /// At most so many sweeps, until the residual is at most `tolerance`, or at most `enough` and no pair makes it smaller. Returns how many pairs it took.
     /// [`BodySweeps::sum`] has been called before.
-    pub(crate) fn run(&mut self, tolerance: f64, enough: f64, most: Budget) -> (u32, ContactCertificate) {
+    pub(crate) fn run(&mut self, tolerance: f64, enough: f64, most: Budget) -> (u32, RowCertificate) {
         let n = self.points.len();
         self.tracks.clear();
         self.tracks.resize(n, Track::default());
         self.body_tracks.clear();
         self.body_tracks.resize(self.bodies.len(), BodyTrack::default());
+        self.sided.restart();
+        let jointed = !self.sided.is_empty();
         let mut pace = Pace::START;
         let mut least = f64::INFINITY;
         let mut iterations = 0;
@@ -333,11 +357,17 @@ impl BodySweeps {
             self.mark();
             let mut change = 0.0_f64;
             let points = || self.points.iter().zip(&self.slopes);
+            if jointed {
+                self.sided.sweep(&mut self.bodies, true);
+            }
             for (state, point) in self.states.iter_mut().zip(points()) {
                 state.visit(point, &mut self.bodies, calm, &mut visits);
             }
             for (state, point) in self.states.iter_mut().zip(points()).rev() {
                 change = change.max(state.visit(point, &mut self.bodies, calm, &mut visits));
+            }
+            if jointed {
+                change = change.max(self.sided.sweep(&mut self.bodies, false));
             }
             let spent = iterations >= most.pairs || visits >= most.visits;
             // Contacts that were passed by have to be seen once more.
@@ -347,7 +377,7 @@ impl BodySweeps {
             let stuck = careful && change <= enough && change >= least;
             least = least.min(change);
             // The change of a sweep is a cheap sign of the residual, which alone decides.
-            if (careful && change <= 2.0 * tolerance) || spent || n < 2 || stuck {
+            if (careful && change <= 2.0 * tolerance) || spent || (n < 2 && !jointed) || stuck {
                 self.enter_cones();
                 let certificate = self.certificate();
                 let good = certificate.residual <= if stuck { enough } else { tolerance };
@@ -373,6 +403,7 @@ impl BodySweeps {
                 *p = across * shorter + *normal * z.max(0.0);
             }
         }
+        self.sided.enter_bounds();
     }
 
     /// A pair of sweeps begins.
@@ -383,15 +414,18 @@ impl BodySweeps {
         for (track, body) in self.body_tracks.iter_mut().zip(&self.bodies) {
             track.mark(&body.moved);
         }
+        self.sided.mark();
     }
 
     fn extrapolate(&mut self, pace: &mut Pace) {
-        let beta = pace.beta(self.tracks.iter().zip(&self.states).map(|(track, s)| track.change(s.impulse)));
+        let points = self.tracks.iter().zip(&self.states).map(|(track, s)| track.change(s.impulse));
+        let beta = pace.beta(points.chain(self.sided.changes()));
         for (track, state) in self.tracks.iter_mut().zip(&mut self.states) {
             track.extrapolate_contact(&mut state.impulse, &mut state.seen, beta);
         }
         for (track, body) in self.body_tracks.iter_mut().zip(&mut self.bodies) {
             track.extrapolate(&mut body.moved, beta);
         }
+        self.sided.extrapolate(beta);
     }
 }

@@ -12,7 +12,7 @@ use sim_math::{
     spatial::Motion,
     testkit::SplitMix64,
 };
-use sim_traits::ContactSolver;
+use sim_traits::RowSolver;
 
 /// A ball of uniform density.
 fn ball(mass: f64, radius: f64, center: DVec3, velocity: DVec3) -> PoolBody {

@@ -14,7 +14,7 @@ use sim_math::{
         allocations::{CountingAllocator, allocations},
     },
 };
-use sim_traits::ContactSolver;
+use sim_traits::RowSolver;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

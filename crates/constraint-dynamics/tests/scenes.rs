@@ -16,7 +16,7 @@ use sim_math::{
     spatial::Motion,
     testkit::SplitMix64,
 };
-use sim_traits::{ContactSolver, PartId, VelocitySystem};
+use sim_traits::{PartId, RowSolver, VelocitySystem};
 
 const G: f64 = 9.81;
 
@@ -50,7 +50,7 @@ fn block(half: DVec3, mass: f64, mu: f64, theta: f64, velocity: DVec3) -> Scene 
 
 impl Scene {
     /// One step under gravity; impulses of the contacts.
-    fn step(&mut self, h: f64, solver: &mut dyn ContactSolver) -> Vec<DVec3> {
+    fn step(&mut self, h: f64, solver: &mut dyn RowSolver) -> Vec<DVec3> {
         self.v[5] -= G * h;
         let mut problem = Delassus::default();
         let mut workspace = RowsWorkspace::default();
@@ -63,7 +63,7 @@ impl Scene {
     }
 }
 
-fn laws() -> [Box<dyn ContactSolver>; 3] {
+fn laws() -> [Box<dyn RowSolver>; 3] {
     [
         Box::new(ConeGaussSeidel::default()),
         Box::new(Greedy::default()),
@@ -231,7 +231,7 @@ fn rows_and_pool_agree() {
 }
 
 /// A uniform rod of length 1 m and 1 kg whose lower tip slides on the ground; tan θ = 2.
-fn rod(mu: f64, law: &mut dyn ContactSolver) -> (f64, DVec3, DVec3) {
+fn rod(mu: f64, law: &mut dyn RowSolver) -> (f64, DVec3, DVec3) {
     let half = 0.5;
     let (s, c) = (2.0 / 5.0_f64.sqrt(), 1.0 / 5.0_f64.sqrt());
     // The tip is at the origin, the centre up and to the right; thin across.
@@ -289,7 +289,7 @@ fn a_sliding_box_has_the_printed_numbers() {
 #[test]
 fn the_exact_cone_has_no_preferred_direction() {
     // The same push in many headings: the speeds left are equal to 1e-10, a four-sided cone's are not.
-    let heading = |law: &mut dyn ContactSolver| {
+    let heading = |law: &mut dyn RowSolver| {
         let speeds: Vec<f64> = (0..36)
             .map(|k| {
                 let (s, c) = ops::sin_cos(f64::from(k) * 0.1745);

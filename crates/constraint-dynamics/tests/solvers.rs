@@ -5,7 +5,7 @@ use constraint_dynamics::{
     ConeGaussSeidel, ConeNewton, ConeParams, Delassus, Greedy, PolyhedralCone, PolyhedralParams, PoolBody,
     PoolContact,
     normals::{NormalContact, NormalGoal, NormalSweeps},
-    pool::{self, PoolWorkspace, PreparedPool},
+    pool::{self, PoolBlocks, PoolWorkspace, PreparedPool},
 };
 use lcp_lemke::Driver;
 use sim_math::{
@@ -13,8 +13,8 @@ use sim_math::{
     testkit::SplitMix64,
 };
 use sim_traits::{
-    ContactError, ContactProblem, ContactSolver,
-    testkit::contact_solver::{Bounds, Owned, conformance},
+    RowError, RowProblem, RowSolver,
+    testkit::row_solver::{Bounds, Owned, conformance},
 };
 
 fn lemke(directions: u32) -> PolyhedralCone {
@@ -47,7 +47,7 @@ fn without_friction_all_three_laws_give_the_same_motion() {
         let mut owned = Owned::random(1 + random.below(8), &mut random);
         owned.friction.fill(0.0);
         let problem = owned.problem().unwrap();
-        let mut solvers: [Box<dyn ContactSolver>; 3] =
+        let mut solvers: [Box<dyn RowSolver>; 3] =
             [Box::new(ConeGaussSeidel::default()), Box::new(Greedy::default()), Box::new(lemke(8))];
         let found: Vec<_> = solvers
             .iter_mut()
@@ -190,12 +190,12 @@ fn budgets_limits_and_impossible_problems_are_errors() {
     params.max_iterations = 3;
     let mut p = vec![DVec3::ZERO; 30];
     let error = ConeGaussSeidel::new(params).solve(&problem, &mut p).unwrap_err();
-    assert!(matches!(error, ContactError::Budget { iterations: 3, residual } if residual > 1e-3));
+    assert!(matches!(error, RowError::Budget { iterations: 3, residual } if residual > 1e-3));
     assert!(problem.certificate(&p).cone_violation <= 0.0);
     let mut small = PolyhedralParams::default();
     (small.max_contacts, small.block) = (29, 0);
     let error = PolyhedralCone::with(Box::new(Driver::default()), small).solve(&problem, &mut p).unwrap_err();
-    assert_eq!(error.to_string(), "30 contacts, but this solver takes 29");
+    assert_eq!(error.to_string(), "30 blocks, but this solver takes 29");
     // A body between two walls that must both open: no solution.
     let wedge = Owned {
         starts: vec![0, 2, 4],
@@ -203,9 +203,10 @@ fn budgets_limits_and_impossible_problems_are_errors() {
         blocks: vec![DMat3::IDENTITY, -DMat3::IDENTITY, -DMat3::IDENTITY, DMat3::IDENTITY],
         velocity: vec![DVec3::new(0.0, 0.0, -1.0); 2],
         friction: vec![0.0; 2],
+        laws: vec![],
     };
     for solver in
-        [&mut ConeGaussSeidel::default() as &mut dyn ContactSolver, &mut Greedy::default(), &mut lemke(8)]
+        [&mut ConeGaussSeidel::default() as &mut dyn RowSolver, &mut Greedy::default(), &mut lemke(8)]
     {
         let mut p = [DVec3::ZERO; 2];
         assert!(solver.solve(&wedge.problem().unwrap(), &mut p).is_err(), "{}", solver.kind());
@@ -219,7 +220,7 @@ fn wedged_bodies_get_a_finite_answer_or_an_error() {
     for _ in 0..150 {
         let owned = Owned::wedged(1 + random.below(8), &mut random);
         let problem = owned.problem().unwrap();
-        let mut solvers: [Box<dyn ContactSolver>; 3] =
+        let mut solvers: [Box<dyn RowSolver>; 3] =
             [Box::new(ConeGaussSeidel::default()), Box::new(Greedy::default()), Box::new(lemke(8))];
         for (k, solver) in solvers.iter_mut().enumerate() {
             let mut p = vec![DVec3::ZERO; problem.len()];
@@ -229,8 +230,8 @@ fn wedged_bodies_get_a_finite_answer_or_an_error() {
                     assert!(p.iter().all(|p| p.is_finite()));
                     assert!(report.certificate.approach < 1e-6, "{report:?}");
                 }
-                Err(ContactError::Budget { .. }) => assert!(p.iter().all(|p| p.is_finite())),
-                Err(other) => assert!(matches!(other, ContactError::NoSolution { .. }), "{other}"),
+                Err(RowError::Budget { .. }) => assert!(p.iter().all(|p| p.is_finite())),
+                Err(other) => assert!(matches!(other, RowError::NoSolution { .. }), "{other}"),
             }
         }
     }
@@ -282,8 +283,8 @@ fn newton_solves_what_sweeps_cannot() {
     let (mut bodies, contacts) = pyramid(8);
     let (mut delassus, mut prepared) = (Delassus::default(), PreparedPool::default());
     pool::assemble(&bodies, &contacts, &mut PoolWorkspace::default(), &mut delassus);
-    prepared.gather(&bodies, &contacts);
-    let problem = delassus.problem().unwrap().with_bodies(prepared.view()).unwrap();
+    prepared.gather(&bodies, &contacts, &PoolBlocks::default());
+    let problem = delassus.problem().unwrap().with_groups(prepared.view()).unwrap();
     let mut params = ConeParams::default();
     (params.tolerance, params.max_iterations) = (1e-8, 300);
     let mut swept = vec![DVec3::ZERO; contacts.len()];
@@ -316,15 +317,15 @@ fn newton_conforms() {
         }
         let (mut delassus, mut prepared) = (Delassus::default(), PreparedPool::default());
         pool::assemble(&bodies, &contacts, &mut PoolWorkspace::default(), &mut delassus);
-        prepared.gather(&bodies, &contacts);
-        let problem = delassus.problem().unwrap().with_bodies(prepared.view()).unwrap();
+        prepared.gather(&bodies, &contacts, &PoolBlocks::default());
+        let problem = delassus.problem().unwrap().with_groups(prepared.view()).unwrap();
         let mut p = vec![DVec3::ZERO; contacts.len()];
         match ConeNewton::default().solve(&problem, &mut p) {
             Ok(report) => {
                 solved += 1;
                 assert!(report.certificate.residual < 1e-7, "{report:?}");
             }
-            Err(ContactError::Budget { residual, .. }) => assert!(residual < 1e-2, "{residual}"),
+            Err(RowError::Budget { residual, .. }) => assert!(residual < 1e-2, "{residual}"),
             Err(other) => panic!("{other}"),
         }
         assert!(problem.certificate(&p).cone_violation <= 1e-12);
@@ -350,13 +351,14 @@ fn bodies_stand_for_rows() {
             (Delassus::default(), Delassus::default(), PreparedPool::default());
         pool::assemble(&bodies, &contacts, &mut PoolWorkspace::default(), &mut rows);
         pool::assemble_diagonal(&bodies, &contacts, &mut diagonal);
-        prepared.gather(&bodies, &contacts);
+        prepared.gather(&bodies, &contacts, &PoolBlocks::default());
         let with_rows = rows.problem().unwrap();
-        let without = ContactProblem::of_bodies(
+        let without = RowProblem::of_groups(
             prepared.view(),
             &diagonal.blocks,
             &diagonal.velocity,
             &diagonal.friction,
+            &[],
         )
         .unwrap();
         assert!(with_rows.has_rows() && !without.has_rows());
@@ -385,7 +387,7 @@ fn bodies_stand_for_rows() {
                 assert!(report.certificate.residual <= 2e-2);
                 report.certificate.residual
             }
-            Err(ContactError::Budget { residual, .. }) => residual,
+            Err(RowError::Budget { residual, .. }) => residual,
             Err(other) => panic!("{other}"),
         };
         let measured = with_rows.certificate(&p);
@@ -397,20 +399,20 @@ fn bodies_stand_for_rows() {
     let (bodies, contacts) = pyramid(12);
     let (mut diagonal, mut prepared) = (Delassus::default(), PreparedPool::default());
     pool::assemble_diagonal(&bodies, &contacts, &mut diagonal);
-    prepared.gather(&bodies, &contacts);
+    prepared.gather(&bodies, &contacts, &PoolBlocks::default());
     let (blocks, velocity, friction) = (&diagonal.blocks, &diagonal.velocity, &diagonal.friction);
-    let problem = ContactProblem::of_bodies(prepared.view(), blocks, velocity, friction).unwrap();
+    let problem = RowProblem::of_groups(prepared.view(), blocks, velocity, friction, &[]).unwrap();
     let mut p = vec![DVec3::ZERO; contacts.len()];
     let mut law = ConeNewton::default();
     match law.solve(&problem.with_accuracy(1e-7), &mut p) {
-        Err(ContactError::Budget { iterations, residual }) => {
+        Err(RowError::Budget { iterations, residual }) => {
             assert!(iterations <= law.params.rough && residual > 1e-7);
             assert!((law.measure(&problem, &p).residual - residual).abs() < 1e-12);
         }
         other => panic!("{other:?}"),
     }
-    assert!(ContactProblem::of_bodies(prepared.view(), blocks, velocity, &friction[1..]).is_err());
-    assert!(ContactProblem::of_bodies(prepared.view(), &blocks[1..], velocity, friction).is_err());
+    assert!(RowProblem::of_groups(prepared.view(), blocks, velocity, &friction[1..], &[]).is_err());
+    assert!(RowProblem::of_groups(prepared.view(), &blocks[1..], velocity, friction, &[]).is_err());
 }
 
 #[test]
@@ -422,9 +424,10 @@ fn closing_walls_exert_bounded_impulses() {
         blocks: vec![DMat3::IDENTITY, -DMat3::IDENTITY, -DMat3::IDENTITY, DMat3::IDENTITY],
         velocity: vec![DVec3::new(0.1, 0.0, -1.0); 2],
         friction: vec![friction; 2],
+        laws: vec![],
     };
     for solver in [
-        &mut ConeGaussSeidel::default() as &mut dyn ContactSolver,
+        &mut ConeGaussSeidel::default() as &mut dyn RowSolver,
         &mut Greedy::default(),
         &mut ConeNewton::default(),
         &mut lemke(8),

@@ -19,7 +19,7 @@ use sim_math::{
     spatial::{Force, Motion},
     testkit::SplitMix64,
 };
-use sim_traits::ContactSolver;
+use sim_traits::RowSolver;
 
 /// A box of 1 x 0.6 x 0.4 m sunk by `depth` into the ground, with `count` contacts spread over its base.
 fn sunk(depth: f64, count: usize) -> ([PoolBody; 1], Vec<PoolContact>, Vec<f64>) {

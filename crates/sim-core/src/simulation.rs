@@ -7,7 +7,7 @@ use rigid_impulse::impact::Integrated;
 use sim_steppers::{
     ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams,
 };
-use sim_traits::{BroadPhase, ContactSolver, Executor, ImpactLaw, NarrowPhase, Serial};
+use sim_traits::{BroadPhase, RowSolver, Executor, ImpactLaw, NarrowPhase, Serial};
 use sim_world::{Registry, SnapshotError, StepError, StepReport, Stepper, World};
 use thiserror::Error;
 
@@ -141,7 +141,7 @@ impl Simulation {
 
 /// Time stepping with a contact law, and the default part for every other seam.
 #[must_use]
-pub fn time_stepping(law: impl ContactSolver + 'static, params: TimeSteppingParams) -> TimeStepping {
+pub fn time_stepping(law: impl RowSolver + 'static, params: TimeSteppingParams) -> TimeStepping {
     TimeStepping::with(time_parts(ContactMethod::law(law)), params)
 }
 

@@ -3,8 +3,7 @@
 
 mod common;
 
-use common::{G, ball, earth, energy, parts, smallest_separation, stepper, stepper_with};
-use sim_steppers::EventDriven;
+use common::{G, ball, earth, energy, smallest_separation, stepper, stepper_with};
 use sim_world::Stepper;
 
 #[test]

@@ -13,8 +13,7 @@ use sim_math::{
 };
 use sim_steppers::TimeStepping;
 use sim_traits::{
-    Capsule, ColliderId, ContactError, ContactProblem, ContactReport, ContactSolver, Cuboid, Cylinder, Shape,
-    SupportMap,
+    Capsule, ColliderId, Cuboid, Cylinder, RowError, RowProblem, RowReport, RowSolver, Shape, SupportMap,
 };
 use sim_world::{Anchor, Body, BodyBuilder, ForceGenerator, StepReport, Stepper, World};
 use std::{any::Any, sync::Arc};
@@ -283,19 +282,15 @@ fn soak_no_law_makes_energy() {
 #[derive(Debug)]
 struct Clumsy(ConeNewton);
 
-impl ContactSolver for Clumsy {
+impl RowSolver for Clumsy {
     fn kind(&self) -> &'static str {
         "clumsy"
     }
 
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        p: &mut [DVec3],
-    ) -> Result<ContactReport, ContactError> {
+    fn solve(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
         self.0.solve(problem, p)?;
         p.iter_mut().for_each(|p| *p *= 1.4);
-        Err(ContactError::Budget { iterations: 1, residual: 0.0 })
+        Err(RowError::Budget { iterations: 1, residual: 0.0 })
     }
 }
 

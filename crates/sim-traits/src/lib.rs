@@ -23,7 +23,7 @@
 //! | how velocities answer impulses | [`VelocitySystem`] | one per system and contact set |
 //! | what impulse a collision exerts | [`ImpactLaw`] | one per collision |
 //! | complementarity problems | [`LcpSolver`] | one per problem |
-//! | contact with friction at many points | [`ContactSolver`] | one per island |
+//! | contacts with friction, joints, limits and motors together | [`RowSolver`] | one per island |
 //! | threads | [`Executor`] | one per parallel phase |
 //!
 //! Rules for all of them: arguments are plain data, output goes into buffers of the caller, results do not depend
@@ -47,13 +47,13 @@
 
 mod broad_phase;
 mod contact;
-mod contact_solver;
 mod executor;
 mod hash;
 mod ids;
 mod impact;
 mod lcp;
 mod narrow_phase;
+mod rows;
 mod shape;
 mod velocity_system;
 
@@ -62,16 +62,16 @@ pub mod testkit;
 
 pub use broad_phase::{BroadPhase, BroadPhaseError, PairChanges, ProxyKind, Ray};
 pub use contact::{ContactPoint, FeatureId, Manifold, PairCache, Separation};
-pub use contact_solver::{
-    ContactCertificate, ContactError, ContactProblem, ContactReport, ContactSolver, FreeBody, FreeContacts,
-    project_on_cone,
-};
 pub use executor::{Executor, Serial, for_each_mut};
 pub use hash::{FixedHasher, FixedMap, FixedSet, FixedState};
 pub use ids::{BodyId, ColliderId, Pair, PartId, ProxyId, SystemId};
 pub use impact::{Impact, ImpactError, ImpactLaw};
 pub use lcp::{LcpError, LcpProblem, LcpReport, LcpSolver};
 pub use narrow_phase::{Chain, NarrowPhase, NarrowPhaseError};
+pub use rows::{
+    BlockSide, Bounds, FreeBody, Groups, Law, RowCertificate, RowError, RowProblem, RowReport, RowSolver,
+    SidedBlocks, project_on_cone,
+};
 pub use shape::{Capsule, Cuboid, CustomShape, Cylinder, HalfSpace, Shape, ShapeError, Sphere, SupportMap};
 pub use velocity_system::{ColumnsMut, DynamicsError, Entry, Scratch, VelocitySystem};
 

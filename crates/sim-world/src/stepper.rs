@@ -3,7 +3,7 @@
 use crate::{ControllerId, EnergyAccount, MomentumAccount, SnapshotError, World, WorldError};
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
-use sim_traits::{BodyId, BroadPhaseError, ColliderId, ContactError, ImpactError, NarrowPhaseError};
+use sim_traits::{BodyId, BroadPhaseError, ColliderId, RowError, ImpactError, NarrowPhaseError};
 use std::fmt::{self, Debug};
 use thiserror::Error;
 
@@ -126,7 +126,7 @@ pub enum StepError {
         /// When, s.
         time: f64,
         /// Why.
-        source: ContactError,
+        source: RowError,
     },
     /// The event queue refused an event: a defect.
     #[error(transparent)]

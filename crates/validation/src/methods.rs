@@ -17,7 +17,7 @@ use sim_core::{
     },
     rigid::impact::Integrated,
     steppers::Parts,
-    traits::{ContactSolver, Serial},
+    traits::{RowSolver, Serial},
     world::{StepReport, Stepper},
 };
 
@@ -83,7 +83,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method { name: "time, soft", kind: Kind::Soft, make: soft },
 ];
 
-fn by_law(setup: &Setup, law: impl ContactSolver + 'static) -> Box<dyn Stepper> {
+fn by_law(setup: &Setup, law: impl RowSolver + 'static) -> Box<dyn Stepper> {
     Box::new(time_stepping(law, stepping(setup, TimeSteppingParams::default())))
 }
 

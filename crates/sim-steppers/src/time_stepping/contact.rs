@@ -46,10 +46,14 @@ use super::{
     stepper::{Stage, TimeStepping},
     struck,
 };
-use constraint_dynamics::{Remembered, pool, soften::Settled};
+use constraint_dynamics::{
+    Remembered,
+    pool::{self, PoolBlocks},
+    soften::Settled,
+};
 use rigid_impulse::{BodyKind, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_traits::{ContactError, ContactProblem};
+use sim_traits::{RowError, RowProblem};
 use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
@@ -294,7 +298,7 @@ impl TimeStepping {
 
     /// Contacts `start..end` in the order of islands are one problem.
     fn solve_island(&mut self, world: &World, start: usize, end: usize, h: f64) -> Result<(), StepError> {
-        self.prepared.gather(&self.pool, &self.contacts[start..end]);
+        self.prepared.gather(&self.pool, &self.contacts[start..end], &PoolBlocks::default());
         let accuracy = self.accuracy(start, end, h);
         let all = &self.delassus;
         let (first, last) = (all.starts[start] as usize, all.starts[end] as usize);
@@ -305,10 +309,10 @@ impl TimeStepping {
             self.local_starts.extend(all.starts[start..=end].iter().map(|s| s - first as u32));
             self.local_columns.clear();
             self.local_columns.extend(all.columns[first..last].iter().map(|c| c - start as u32));
-            ContactProblem::new(&self.local_starts, &self.local_columns, blocks, velocity, friction)
-                .and_then(|problem| problem.with_bodies(self.prepared.view()))
+            RowProblem::new(&self.local_starts, &self.local_columns, blocks, velocity, friction, &[])
+                .and_then(|problem| problem.with_groups(self.prepared.view()))
         } else {
-            ContactProblem::of_bodies(self.prepared.view(), blocks, velocity, friction)
+            RowProblem::of_groups(self.prepared.view(), blocks, velocity, friction, &[])
         };
         let problem = problem.map(|problem| problem.with_accuracy(accuracy));
         let impulses = &mut self.impulses[start..end];
@@ -328,7 +332,7 @@ impl TimeStepping {
         world: &World,
         start: usize,
         end: usize,
-        solved: Result<Settled, ContactError>,
+        solved: Result<Settled, RowError>,
     ) -> Result<bool, StepError> {
         let report = &mut self.report.solver;
         report.islands += 1;
@@ -472,7 +476,7 @@ impl TimeStepping {
     }
 
     /// The error of a contact law, naming a body of the island.
-    pub(super) fn law_error(&self, world: &World, members: &[usize], source: ContactError) -> StepError {
+    pub(super) fn law_error(&self, world: &World, members: &[usize], source: RowError) -> StepError {
         let mut slots: Vec<u32> = members
             .iter()
             .flat_map(|&k| self.sites.all[k].bodies)

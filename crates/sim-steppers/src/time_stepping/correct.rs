@@ -44,12 +44,12 @@ use super::{
 };
 use constraint_dynamics::{
     normals::{NormalContact, NormalGoal},
-    pool,
+    pool::{self, PoolBlocks},
     stabilize::moved,
 };
 use rigid_impulse::Body as RigidState;
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_traits::ContactProblem;
+use sim_traits::RowProblem;
 use sim_world::{StepError, World};
 
 /// Share of the overlap that is left alone to which gaps are met.
@@ -175,13 +175,13 @@ impl TimeStepping {
             self.assemble();
             self.impulses.clear();
             self.impulses.resize(self.contacts.len(), DVec3::ZERO);
-            self.prepared.gather(&self.pool, &self.contacts);
+            self.prepared.gather(&self.pool, &self.contacts, &PoolBlocks::default());
             let solver = self.parts.contacts.solver()?;
             let (all, bodies) = (&self.delassus, self.prepared.view());
             let problem = if solver.needs_rows() {
-                all.problem().and_then(|problem| problem.with_bodies(bodies))
+                all.problem().and_then(|problem| problem.with_groups(bodies))
             } else {
-                ContactProblem::of_bodies(bodies, &all.blocks, &all.velocity, &all.friction)
+                RowProblem::of_groups(bodies, &all.blocks, &all.velocity, &all.friction, &[])
             };
             let Ok(problem) = problem.map(|problem| problem.with_accuracy(accuracy)) else {
                 continue;

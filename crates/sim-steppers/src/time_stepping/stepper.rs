@@ -58,7 +58,7 @@ use constraint_dynamics::{
     soften::Softener,
 };
 use sim_math::glam::DVec3;
-use sim_traits::{BroadPhase, ContactSolver, Executor, NarrowPhase};
+use sim_traits::{BroadPhase, Executor, NarrowPhase, RowSolver};
 use sim_world::{
     Body, Change, ControllerId, EventKind, Mark, SnapshotError, StepError, StepReport, Stepper, World,
 };
@@ -68,19 +68,19 @@ use sim_world::{
 #[non_exhaustive]
 pub enum ContactMethod {
     /// One problem per island and step, by a contact law: no penetration, friction to the residual that the law states.
-    Law(Box<dyn ContactSolver>),
+    Law(Box<dyn RowSolver>),
     /// Stiff springs in substeps: a few millimetres deep, and many times faster. [`TimeSteppingParams::soft`] goes with it.
     Soft(SoftParams),
 }
 
 impl ContactMethod {
     /// With a contact law.
-    pub fn law(law: impl ContactSolver + 'static) -> Self {
+    pub fn law(law: impl RowSolver + 'static) -> Self {
         Self::Law(Box::new(law))
     }
 
     /// The contact law, if there is one.
-    pub(super) fn solver(&mut self) -> Option<&mut dyn ContactSolver> {
+    pub(super) fn solver(&mut self) -> Option<&mut dyn RowSolver> {
         match self {
             Self::Law(law) => Some(law.as_mut()),
             Self::Soft(_) => None,

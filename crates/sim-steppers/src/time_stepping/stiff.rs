@@ -44,7 +44,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_traits::ContactProblem;
+use sim_traits::RowProblem;
 use sim_world::{StepError, World};
 
 /// Most contacts of such a problem.
@@ -180,7 +180,7 @@ impl TimeStepping {
         let all = &self.delassus;
         let stiff = &self.stiff;
         let (velocity, friction) = (&all.velocity[start..end], &all.friction[start..end]);
-        let problem = ContactProblem::new(&stiff.starts, &stiff.columns, &stiff.blocks, velocity, friction);
+        let problem = RowProblem::new(&stiff.starts, &stiff.columns, &stiff.blocks, velocity, friction, &[]);
         let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let impulses = &mut self.impulses[start..end];
         let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));

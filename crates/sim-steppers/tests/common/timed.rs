@@ -12,15 +12,12 @@ use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, s
 use lcp_lemke::Driver;
 use sim_math::glam::{DQuat, DVec3};
 use sim_steppers::{ContactMethod, TimeParts, TimeStepping, TimeSteppingParams};
-use sim_traits::{BodyId, ContactSolver, Cuboid, Executor, HalfSpace, Serial, Shape, Sphere};
+use sim_traits::{BodyId, Cuboid, Executor, HalfSpace, RowSolver, Serial, Shape, Sphere};
 use sim_world::{Body, BodyBuilder, World};
 
 pub const G: f64 = 9.81;
 
-pub fn timed(
-    law: impl ContactSolver + 'static,
-    change: impl FnOnce(&mut TimeSteppingParams),
-) -> TimeStepping {
+pub fn timed(law: impl RowSolver + 'static, change: impl FnOnce(&mut TimeSteppingParams)) -> TimeStepping {
     let mut params = TimeSteppingParams::default();
     change(&mut params);
     let parts = TimeParts {

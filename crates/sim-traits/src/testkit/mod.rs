@@ -10,11 +10,12 @@
 //! ```
 
 pub mod broad_phase;
-pub mod contact_solver;
 pub mod impact;
 pub mod lcp;
+pub mod mechanism;
 pub mod narrow_phase;
 pub mod oracle;
+pub mod row_solver;
 pub mod velocity_system;
 
 pub use sim_math::testkit::*;

@@ -1,7 +1,8 @@
-//! Conformance of [`ContactSolver`]s: closed forms of one contact, random piles, bad input.
+//! Conformance of [`RowSolver`]s: closed forms of one contact, random piles, mechanisms with joints and contacts, bad input.
 
 use super::SplitMix64;
-use crate::{ContactError, ContactProblem, ContactSolver};
+use super::mechanism;
+use crate::{Law, RowError, RowProblem, RowSolver};
 use sim_math::glam::{DMat3, DVec3};
 
 /// What to demand.
@@ -36,6 +37,8 @@ pub struct Owned {
     pub velocity: Vec<DVec3>,
     /// Coefficients of friction.
     pub friction: Vec<f64>,
+    /// Laws of the blocks after the contacts.
+    pub laws: Vec<Law>,
 }
 
 impl Owned {
@@ -43,7 +46,7 @@ impl Owned {
     #[must_use]
     pub fn single(w: DMat3, b: DVec3, mu: f64) -> Self {
         let (starts, columns) = (vec![0, 1], vec![0]);
-        Self { starts, columns, blocks: vec![w], velocity: vec![b], friction: vec![mu] }
+        Self { starts, columns, blocks: vec![w], velocity: vec![b], friction: vec![mu], laws: vec![] }
     }
 
     /// `contacts` contacts between random bodies of a small heap, and with the ground: W is dense, positive semi-definite
@@ -115,9 +118,9 @@ impl Owned {
     /// The problem.
     ///
     /// # Errors
-    /// See [`ContactProblem::new`].
-    pub fn problem(&self) -> Result<ContactProblem<'_>, ContactError> {
-        ContactProblem::new(&self.starts, &self.columns, &self.blocks, &self.velocity, &self.friction)
+    /// See [`RowProblem::new`].
+    pub fn problem(&self) -> Result<RowProblem<'_>, RowError> {
+        RowProblem::new(&self.starts, &self.columns, &self.blocks, &self.velocity, &self.friction, &self.laws)
     }
 }
 
@@ -125,9 +128,10 @@ impl Owned {
 ///
 /// # Errors
 /// What the solver did wrong, and on which problem.
-pub fn conformance(solver: &mut dyn ContactSolver, bounds: &Bounds) -> Result<(), String> {
+pub fn conformance(solver: &mut dyn RowSolver, bounds: &Bounds) -> Result<(), String> {
     closed_forms(solver)?;
     random_problems(solver, bounds)?;
+    mechanism::conformance(solver, bounds)?;
     bad_input(solver)
 }
 
@@ -136,7 +140,7 @@ fn exceeds(value: f64, limit: f64) -> bool {
     value.is_nan() || value > limit
 }
 
-fn closed_forms(solver: &mut dyn ContactSolver) -> Result<(), String> {
+fn closed_forms(solver: &mut dyn RowSolver) -> Result<(), String> {
     // A unit mass: separation, sticking, sliding along an axis and across; a contact that is heavier along the normal.
     let heavy = DMat3::from_diagonal(DVec3::new(2.0, 2.0, 0.5));
     let diagonal = 0.5_f64.sqrt();
@@ -169,7 +173,7 @@ fn closed_forms(solver: &mut dyn ContactSolver) -> Result<(), String> {
     Ok(())
 }
 
-fn random_problems(solver: &mut dyn ContactSolver, bounds: &Bounds) -> Result<(), String> {
+fn random_problems(solver: &mut dyn RowSolver, bounds: &Bounds) -> Result<(), String> {
     let mut random = SplitMix64(bounds.seed);
     for k in 0..bounds.count {
         let owned = Owned::random(1 + random.below(bounds.max_contacts), &mut random);
@@ -217,15 +221,15 @@ fn random_problems(solver: &mut dyn ContactSolver, bounds: &Bounds) -> Result<()
     Ok(())
 }
 
-fn bad_input(solver: &mut dyn ContactSolver) -> Result<(), String> {
+fn bad_input(solver: &mut dyn RowSolver) -> Result<(), String> {
     let owned = Owned::single(DMat3::IDENTITY, DVec3::NEG_Z, 0.5);
     let problem = owned.problem().map_err(|e| e.to_string())?;
     match solver.solve(&problem, &mut [DVec3::ZERO; 2]) {
-        Err(ContactError::WrongLength { .. }) => {}
+        Err(RowError::WrongLength { .. }) => {}
         other => return Err(format!("two impulses for one contact: expected WrongLength, got {other:?}")),
     }
     match solver.solve(&problem, &mut [DVec3::NAN]) {
-        Err(ContactError::NonFinite { .. }) => {}
+        Err(RowError::NonFinite { .. }) => {}
         other => return Err(format!("a guess that is not a number: expected NonFinite, got {other:?}")),
     }
     let none = Owned { starts: vec![0], ..Owned::default() };
@@ -237,7 +241,7 @@ fn bad_input(solver: &mut dyn ContactSolver) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContactReport, project_on_cone};
+    use crate::{RowReport, project_on_cone};
 
     /// Projected gradient: slow, plain and right for small problems.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -253,21 +257,17 @@ mod tests {
         PushesTooHard,
     }
 
-    impl ContactSolver for Naive {
+    impl RowSolver for Naive {
         fn kind(&self) -> &'static str {
             "naive"
         }
 
-        fn solve(
-            &mut self,
-            problem: &ContactProblem<'_>,
-            p: &mut [DVec3],
-        ) -> Result<ContactReport, ContactError> {
+        fn solve(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
             if *self != Self::IgnoresLength {
-                ContactError::check_guess(problem, p)?;
+                RowError::check_guess(problem, p)?;
             }
             if *self == Self::GivesUp {
-                return Err(ContactError::NoSolution { iterations: 0 });
+                return Err(RowError::NoSolution { iterations: 0 });
             }
             let scale: f64 = (0..problem.len())
                 .map(|c| {
@@ -277,10 +277,22 @@ mod tests {
                         .sum()
                 })
                 .fold(1e-300, f64::max);
-            for k in 0..if *self == Self::AlwaysZero { 0 } else { 200_000 } {
+            let most = match (*self, problem.laws().is_empty()) {
+                (Self::AlwaysZero, _) => 0,
+                // What is held converges slowly.
+                (Self::Right, false) => 3_000_000,
+                _ => 200_000,
+            };
+            for k in 0..most {
+                // All at once: what contradicts itself is left in equal parts.
+                let before = p.to_vec();
                 for c in 0..problem.len().min(p.len()) {
-                    let mu = if *self == Self::NoFriction { 0.0 } else { problem.friction()[c] };
-                    let u = problem.relative_velocity(c, p);
+                    let u = problem.relative_velocity(c, &before);
+                    let Some(&mu) = problem.friction().get(c) else {
+                        p[c] = problem.law(c).project(p[c] - u / scale);
+                        continue;
+                    };
+                    let mu = if *self == Self::NoFriction { 0.0 } else { mu };
                     let lifted = u + DVec3::new(0.0, 0.0, mu * u.truncate().length());
                     let target = p[c] - lifted / scale;
                     p[c] = if *self == Self::Pyramid {
@@ -298,10 +310,20 @@ mod tests {
                 p.iter_mut().for_each(|p| *p *= 1.001);
             }
             let mut certificate = problem.certificate(p);
+            let left = |c: usize| problem.relative_velocity(c, p).abs().max_element();
+            let far: Vec<usize> =
+                (problem.friction().len()..problem.len()).filter(|&c| left(c) > 1e-2).collect();
+            if *self == Self::Right && certificate.residual > 1e-2 && far.len() == 2 {
+                let (block, residual) = (far[0], left(far[0]));
+                return Err(RowError::Contradictory { block, others: 1, iterations: 0, residual });
+            }
+            if *self == Self::Right && certificate.residual > 1e-7 {
+                return Err(RowError::Budget { iterations: 0, residual: certificate.residual });
+            }
             if *self == Self::LiesAboutResidual {
                 certificate.residual = 1.0;
             }
-            Ok(ContactReport { iterations: 0, certificate })
+            Ok(RowReport { iterations: 0, certificate })
         }
     }
 
