@@ -45,6 +45,7 @@
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
 //! | [`warm`] | impulses from the step before |
+//! | [`joints`] | rows of all kinds of joints |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
 //! # Features
@@ -56,7 +57,7 @@
 //!
 //! # What it does not do
 //!
-//! It finds no contacts and moves nothing: `sim-steppers` does. Joints are yet to come.
+//! It finds no contacts and moves nothing: `sim-steppers` does.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
@@ -69,6 +70,7 @@ pub mod gauss_seidel;
 pub mod greedy;
 pub mod implicit;
 pub mod islands;
+pub mod joints;
 pub mod newton;
 pub mod normals;
 mod order;

@@ -52,6 +52,7 @@ mod executor;
 mod hash;
 mod ids;
 mod impact;
+pub mod joint;
 mod lcp;
 mod narrow_phase;
 mod shape;
