@@ -309,6 +309,20 @@ pub enum JointMotor {
     },
 }
 
+impl JointMotor {
+    /// Keeps a speed with at most this torque or force.
+    #[must_use]
+    pub const fn velocity(speed: f64, most: f64) -> Self {
+        Self::Velocity { speed, most }
+    }
+
+    /// Goes to a place that stands still, with at most this torque or force.
+    #[must_use]
+    pub const fn position(target: f64, stiffness: f64, damping: f64, most: f64) -> Self {
+        Self::Position { target, speed: 0.0, stiffness, damping, most }
+    }
+}
+
 /// A spring and damper on a free axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

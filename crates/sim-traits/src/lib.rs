@@ -69,7 +69,7 @@ pub use contact_solver::{
 };
 pub use executor::{Executor, Serial, for_each_mut};
 pub use hash::{FixedHasher, FixedMap, FixedSet, FixedState};
-pub use ids::{BodyId, ColliderId, Pair, PartId, ProxyId, SystemId};
+pub use ids::{BodyId, ColliderId, JointId, Pair, PartId, ProxyId, SystemId};
 pub use impact::{Impact, ImpactError, ImpactLaw};
 pub use lcp::{LcpError, LcpProblem, LcpReport, LcpSolver};
 pub use narrow_phase::{Chain, NarrowPhase, NarrowPhaseError};
