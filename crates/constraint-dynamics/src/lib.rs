@@ -46,6 +46,7 @@
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
 //! | [`warm`] | impulses from the step before |
+//! | [`joints`] | rows of all kinds of joints |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
 //! # Features
@@ -57,7 +58,7 @@
 //!
 //! # What it does not do
 //!
-//! It finds no contacts and moves nothing: `sim-steppers` does. Joints are yet to come.
+//! It finds no contacts and moves nothing: `sim-steppers` does.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
@@ -71,7 +72,11 @@ pub mod gauss_seidel;
 pub mod greedy;
 pub mod implicit;
 pub mod islands;
+<<<<<<< HEAD
 pub mod local;
+=======
+pub mod joints;
+>>>>>>> joints
 pub mod newton;
 pub mod normals;
 mod order;

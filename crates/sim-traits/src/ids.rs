@@ -53,6 +53,7 @@ macro_rules! generational_id {
 
 generational_id!(BodyId, "body");
 generational_id!(ColliderId, "collider");
+generational_id!(JointId, "joint");
 generational_id!(SystemId, "system");
 
 macro_rules! index_id {

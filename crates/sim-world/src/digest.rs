@@ -98,7 +98,7 @@ impl<H: Hasher> Bits<H> {
 }
 
 impl World {
-    /// Hash of the state: time, gravity, bodies with their motions, colliders, forces, timers and controllers, bit by bit. A shape counts
+    /// Hash of the state: time, gravity, bodies with their motions, colliders, forces, joints, timers and controllers, bit by bit. A shape counts
     /// by its name, size and four support points, a field or controller by its `Debug` text; events that were listed do not count.
     #[must_use]
     pub fn digest(&self) -> u64 {
@@ -136,6 +136,12 @@ impl World {
         }
         for (_, force) in self.forces() {
             bits.force(force);
+        }
+        for (id, joint) in self.joints() {
+            bits.0.write_u32(id.index());
+            bits.0.write_u32(id.generation());
+            // All it is and remembers: numbers are printed so that they are told apart to the bit.
+            bits.0.write(format!("{joint:?}").as_bytes());
         }
         for (id, timer) in self.timers() {
             bits.0.write_u32(id.index());

@@ -2,7 +2,7 @@
 
 use rigid_impulse::{BodyError, MaterialId};
 use sim_math::{glam::DVec3, mass::MassError};
-use sim_traits::{BodyId, ColliderId};
+use sim_traits::{BodyId, ColliderId, JointId, joint::JointError};
 use thiserror::Error;
 
 /// Input that a world refuses; the world is then what it was before the call.
@@ -126,5 +126,61 @@ pub enum WorldError {
         body: BodyId,
         /// Which material.
         material: MaterialId,
+    },
+    /// A joint that was removed, or never was.
+    #[error("{id} does not exist")]
+    UnknownJoint {
+        /// Which joint.
+        id: JointId,
+    },
+    /// A number or setting of a joint that cannot be.
+    #[error("{joint} ({kind}): {source}")]
+    Joint {
+        /// Which joint: for one that is being added, the id that it would have got.
+        joint: JointId,
+        /// Its kind.
+        kind: &'static str,
+        /// What is wrong.
+        source: JointError,
+    },
+    /// A joint none of whose partners is free.
+    #[error("{joint} ({kind}): none of its partners is a free body")]
+    JointFixed {
+        /// Which joint.
+        joint: JointId,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// A joint of a body with itself.
+    #[error("{joint} ({kind}): both partners are {body}")]
+    JointSameBody {
+        /// Which joint.
+        joint: JointId,
+        /// Its kind.
+        kind: &'static str,
+        /// The body.
+        body: BodyId,
+    },
+    /// An axis without direction.
+    #[error("{joint} ({kind}): an axis must be a finite non-zero vector, got {axis}")]
+    JointAxis {
+        /// Which joint.
+        joint: JointId,
+        /// Its kind.
+        kind: &'static str,
+        /// What was given.
+        axis: DVec3,
+    },
+    /// Bodies that are not where the joint would hold them.
+    #[error("{joint} ({kind}): what it holds is off by {error}, more than {tolerance}")]
+    JointApart {
+        /// Which joint.
+        joint: JointId,
+        /// Its kind.
+        kind: &'static str,
+        /// m or rad.
+        error: f64,
+        /// m or rad.
+        tolerance: f64,
     },
 }

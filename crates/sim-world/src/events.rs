@@ -3,7 +3,7 @@
 use crate::control::ControllerId;
 use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
-use sim_traits::{BodyId, ColliderId};
+use sim_traits::{BodyId, ColliderId, JointId};
 
 /// Name of a timer in a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +130,26 @@ pub enum EventKind {
         controller: ControllerId,
         /// How many of its times were before.
         count: u64,
+    },
+    /// A joint was loaded by more than it bears: it holds nothing any more.
+    JointBroken {
+        /// Which joint.
+        joint: JointId,
+        /// Load on it, N.
+        force: f64,
+        /// Load on it, N·m.
+        torque: f64,
+        /// Impulse of an impact on it, N·s.
+        impulse: f64,
+    },
+    /// A free axis of a joint reached a limit that it was not at before.
+    JointLimit {
+        /// Which joint.
+        joint: JointId,
+        /// Number of the axis among the free axes.
+        axis: u32,
+        /// True for the upper limit.
+        high: bool,
     },
     /// A timer went off for the `count`-th time, from 0.
     Timer {

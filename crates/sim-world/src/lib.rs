@@ -23,6 +23,7 @@
 //! | prescribed motion | [`Script`], [`Screw`] |
 //! | forces | [`ForceGenerator`], [`ForceField`] |
 //! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`] |
+//! | what holds bodies together | [`Joint`], [`JointBuilder`], [`JointAxis`] |
 //! | what happened | [`Event`], [`EnergyAccount`], [`MomentumAccount`] |
 //! | questions | [`QueryIndex`] |
 //! | saving and going on elsewhere | [`World::snapshot`], [`World::restore`], [`World::digest`] |
@@ -60,6 +61,7 @@ mod error;
 mod events;
 mod force;
 mod interpolate;
+mod joint;
 mod measure;
 mod piece;
 mod query;
@@ -83,9 +85,14 @@ pub use error::WorldError;
 pub use events::{Collision, Contact, Event, EventKind, Listing, Timer, TimerId};
 pub use force::{Anchor, Field, ForceField, ForceGenerator, ForceId};
 pub use interpolate::PoseHistory;
+pub use joint::{Breaking, Joint, JointBuilder, JointMiss, JointPartner};
 pub use piece::{Extent, Law, Piece};
 pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast};
 pub use script::{Limits, Screw, Script, ScriptRecord};
+pub use sim_traits::{
+    JointId,
+    joint::{JointAxis, JointDrive, JointLimits, JointMotor, JointSoftness},
+};
 pub use snapshot::{Registry, SnapshotError};
 pub use solid::mass_of;
 pub use stability::Stability;

@@ -25,7 +25,7 @@ macro_rules! slot_id {
     )+};
 }
 
-slot_id!(sim_traits::BodyId, sim_traits::ColliderId);
+slot_id!(sim_traits::BodyId, sim_traits::ColliderId, sim_traits::JointId);
 
 #[derive(Debug, Clone)]
 struct Slot<T> {

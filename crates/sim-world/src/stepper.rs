@@ -3,7 +3,7 @@
 use crate::{ControllerId, EnergyAccount, MomentumAccount, SnapshotError, World, WorldError};
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
-use sim_traits::{BodyId, BroadPhaseError, ColliderId, RowError, ImpactError, NarrowPhaseError};
+use sim_traits::{BodyId, BroadPhaseError, ColliderId, ImpactError, JointId, NarrowPhaseError, RowError};
 use std::fmt::{self, Debug};
 use thiserror::Error;
 
@@ -107,6 +107,16 @@ pub enum StepError {
         time: f64,
         /// What it reported.
         source: Box<WorldError>,
+    },
+    /// The stepper cannot run a joint.
+    #[error("{joint} ({kind}): the {stepper} stepper cannot run joints yet")]
+    UnsupportedJoint {
+        /// Which joint.
+        joint: JointId,
+        /// Its kind.
+        kind: &'static str,
+        /// Which stepper.
+        stepper: &'static str,
     },
     /// The stepper cannot do this.
     #[error("{body}: {what}")]

@@ -12,6 +12,7 @@ use sim_world::{Body, Change, StepError, World};
 impl EventDriven {
     /// Takes notice of all changes since the last call; starts afresh with a world that it does not know.
     pub(super) fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
+        world.refuse_joints("event-driven")?;
         let known = self.seen == Some(world.mark_before_changes())
             && self.reached.to_bits() == world.time().to_bits();
         let result = if known { self.sync_changes(world) } else { self.rebuild(world) };

@@ -272,6 +272,7 @@ impl TimeStepping {
         self.seen = None;
         self.given.validate()?;
         refuse_unknown_forces(world)?;
+        world.refuse_joints("time stepping")?;
         self.find_scale(world);
         self.detect.doubt();
         if known {

@@ -10,6 +10,7 @@ use crate::{
     error::WorldError,
     events::{Listing, Timer},
     force::{Field, ForceGenerator, ForceId, cluster},
+    joint::Joint,
     piece::{Extent, Law, Piece},
     script::{Script, ScriptRecord},
     slots::Slots,
@@ -19,7 +20,9 @@ use collision_narrowphase::{Polyhedron, as_polyhedron};
 use rigid_impulse::{Body as RigidState, BodyError, BodyKind, MaterialTable, PrincipalMass};
 use serde::{Deserialize, Serialize};
 use sim_math::{Pose, glam::DVec3};
-use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
+use sim_traits::{
+    BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, JointId, Shape, Sphere, joint::JointKind,
+};
 use std::sync::Arc;
 
 /// What a slot holds: the generation of its name, and its tenant.
@@ -41,6 +44,8 @@ pub(super) struct WorldData {
     controllers: Vec<Option<ControlData>>,
     changes: Vec<Change>,
     ignored: Vec<[BodyId; 2]>,
+    joints: Vec<SlotData<Joint>>,
+    free_joints: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -191,6 +196,8 @@ impl WorldData {
             controllers: world.controllers.iter().map(|c| c.as_ref().and_then(ControlData::of)).collect(),
             changes: world.changes.clone(),
             ignored: world.ignored.clone(),
+            joints: world.joints.raw().map(joint_data).collect::<Result<_, _>>()?,
+            free_joints: world.joints.free().to_vec(),
         })
     }
 
@@ -251,8 +258,31 @@ impl WorldData {
             return Err(damaged("pairs that ignore each other are not in order"));
         }
         world.ignored = self.ignored;
+        for (slot, (generation, joint)) in self.joints.iter().enumerate() {
+            if let Some(joint) = joint {
+                world.check_joint(JointId::new(slot as u32, *generation), joint)?;
+            }
+        }
+        world.joints = Slots::from_raw(self.joints, self.free_joints).ok_or(damaged("slots of joints"))?;
+        world.find_joined();
         Ok(world)
     }
+}
+
+/// A joint as it is, unless it is led by what cannot be saved.
+fn joint_data((generation, joint): (u32, Option<&Joint>)) -> Result<SlotData<Joint>, SnapshotError> {
+    let Some(joint) = joint else { return Ok((generation, None)) };
+    let what = match &joint.model().kind {
+        JointKind::Curve { curve } if curve.numbers().is_none() => "curve of a joint",
+        JointKind::Surface { surface, .. } | JointKind::Wheel { surface, .. }
+            if surface.numbers().is_none() =>
+        {
+            "surface of a joint"
+        }
+        _ => return Ok((generation, Some(joint.clone()))),
+    };
+    let body = joint.bodies().first().copied().unwrap_or(BodyId::new(u32::MAX, u32::MAX));
+    Err(SnapshotError::Unregistered { body, what, name: joint.model().kind.name().to_owned() })
 }
 
 /// Bodies and colliders name each other.

@@ -20,7 +20,7 @@ use crate::World;
 
 /// Version of the format of worlds.
 #[cfg(feature = "serde")]
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 #[cfg(feature = "serde")]
 const KIND: &str = "world";
 

@@ -131,10 +131,11 @@ impl World {
         Ok(())
     }
 
-    /// True if two bodies pass through each other.
+    /// True if two bodies pass through each other: by [`World::ignore`], or because a joint holds them that does not let them collide.
     #[must_use]
     pub fn ignores(&self, a: BodyId, b: BodyId) -> bool {
-        !self.ignored.is_empty() && self.ignored.binary_search(&sorted(a, b)).is_ok()
+        let listed = |pairs: &[[BodyId; 2]]| !pairs.is_empty() && pairs.binary_search(&sorted(a, b)).is_ok();
+        listed(&self.ignored) || listed(&self.joined)
     }
 
     /// Changes groups and mask of a collider.
@@ -150,6 +151,6 @@ impl World {
     }
 }
 
-fn sorted(a: BodyId, b: BodyId) -> [BodyId; 2] {
+pub(super) fn sorted(a: BodyId, b: BodyId) -> [BodyId; 2] {
     if a <= b { [a, b] } else { [b, a] }
 }

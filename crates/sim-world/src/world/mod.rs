@@ -6,6 +6,7 @@
 //! | `controllers` | what acts at its own rate |
 //! | `filters` | what meets what |
 //! | `forces` | forces on bodies |
+//! | `joints` | what holds bodies together |
 //! | `mark` | which world it is |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
@@ -13,6 +14,7 @@
 mod controllers;
 mod filters;
 mod forces;
+mod joints;
 mod mark;
 mod motion;
 mod timers;
@@ -25,12 +27,13 @@ use crate::{
     error::WorldError,
     events::{Contact, Event, Listing, Timer, TimerId},
     force::{ForceGenerator, ForceId, ForceScratch, cluster::Cluster},
+    joint::Joint,
     piece::{Law, Piece},
     slots::Slots,
 };
 use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_traits::{BodyId, ColliderId};
+use sim_traits::{BodyId, ColliderId, JointId};
 use std::ops::Index;
 
 use mark::Identity;
@@ -51,6 +54,8 @@ pub enum Change {
     Pushed(BodyId),
     /// What a body meets is another set than before.
     Filtered(BodyId),
+    /// A joint was added, removed or changed. Its bodies are listed as [`Change::Filtered`] too if it came or went.
+    Joint(JointId),
     /// A timer was set or stopped.
     Timer(TimerId),
     /// A controller was added or removed.
@@ -89,6 +94,9 @@ pub struct World {
     /// Bodies that pass through each other, smaller slot first, sorted.
     pub(crate) ignored: Vec<[BodyId; 2]>,
     contacts: Vec<Contact>,
+    pub(crate) joints: Slots<Joint>,
+    /// Bodies that pass through each other because a joint holds them: follows from the joints. Smaller slot first, sorted.
+    joined: Vec<[BodyId; 2]>,
 }
 
 /// Settings of a world before it has bodies.
@@ -163,6 +171,8 @@ impl World {
             account: Account::default(),
             ignored: Vec::new(),
             contacts: Vec::new(),
+            joints: Slots::default(),
+            joined: Vec::new(),
         })
     }
 
@@ -219,7 +229,7 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a body with its colliders and the forces on it.
+    /// Removes a body with its colliders, and the forces and joints on it.
     ///
     /// # Errors
     /// There is no such body.
@@ -230,6 +240,7 @@ impl World {
                 self.remove_force(ForceId(k as u32));
             }
         }
+        self.remove_joints_of(id);
         let body = self.bodies.remove(id).ok_or(WorldError::UnknownBody { id })?;
         self.ignored.retain(|pair| !pair.contains(&id));
         for collider in body.colliders {
