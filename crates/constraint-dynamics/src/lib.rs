@@ -72,11 +72,8 @@ pub mod gauss_seidel;
 pub mod greedy;
 pub mod implicit;
 pub mod islands;
-<<<<<<< HEAD
-pub mod local;
-=======
 pub mod joints;
->>>>>>> joints
+pub mod local;
 pub mod newton;
 pub mod normals;
 mod order;

@@ -20,7 +20,7 @@
 //! # Formula
 //!
 //! ```text
-//! T₁ − T₀ = gravity + springs + forces + scripted + impact + micro + friction + stepping + correction + sleep + outside + remainder
+//! T₁ − T₀ = gravity + springs + forces + scripted + impact + micro + friction + joints + drives + stepping + correction + sleep + outside + remainder
 //! gravity     Σ m g·Δx over all that moved a body: flights, steps, corrections
 //! springs     V₀ − V₁ of ½ k (l − l₀)²; what the user changes of V is not counted
 //! forces      constant force F·Δx;   all others but springs in V: ∫ (F·v + τ·ω) dt by Gauss's rule of order six
@@ -34,6 +34,8 @@
 //!   micro      p_n u_n⁺ of all other contacts: −p_n g/h where a gap g closes
 //!   friction   p_t·u_t⁺            forces   P_f·v⁺
 //!   stepping   − ½ |v⁺ − v|²_M of all other bodies, and P_s·v⁺ − (V₀ − V₁): what the length of the step costs
+//!   joints     p·(u + u⁺)/2 of what joints hold, p u⁺ of limits: with velocities that turn, stepping takes less by p·(u⁺ − u)/2
+//!   drives     p u⁺ of motors, springs and dampers
 //! correction  bodies put right by Δx: − m a·Δx + ΔV, less what is taken from T for it, what stepping and impact took in the same step, and what micro took
 //!             when contacts gave way (−p_n (u_n⁺ + g/h)), which go back there
 //!
@@ -66,7 +68,7 @@ use crate::{
     events::Collision,
     force::Exerted,
     piece::{Law, Piece},
-    work::{ContactWork, ForceWork},
+    work::{ContactWork, ForceWork, JointWork},
     world::World,
 };
 use rigid_impulse::{Body as RigidState, BodyKind, CollisionKind};
@@ -92,8 +94,12 @@ pub struct EnergyAccount {
     pub impact: f64,
     /// Work along the normal of micro-collisions, of either sign, and of contacts that last, at most 0.
     pub micro: f64,
-    /// Work of friction in all collisions.
+    /// Work of friction in all collisions and joints.
     pub friction: f64,
+    /// Work of what joints hold, and of their limits: none but what numbers leave, and what limits take.
+    pub joints: f64,
+    /// Work of motors, springs and dampers in joints.
+    pub drives: f64,
     /// What steps of finite length took from bodies in contact and on springs, at most 0: it shrinks with the step. 0 from event to event.
     pub stepping: f64,
     /// What moving overlapping bodies apart gave: what it lifted, less what they paid for it with their motion.
@@ -107,7 +113,7 @@ pub struct EnergyAccount {
 }
 
 impl EnergyAccount {
-    fn causes(&self) -> [f64; 11] {
+    fn causes(&self) -> [f64; 13] {
         [
             self.gravity,
             self.springs,
@@ -116,6 +122,8 @@ impl EnergyAccount {
             self.impact,
             self.micro,
             self.friction,
+            self.joints,
+            self.drives,
             self.stepping,
             self.correction,
             self.sleep,
@@ -153,6 +161,8 @@ impl EnergyAccount {
             impact: self.impact + later.impact,
             micro: self.micro + later.micro,
             friction: self.friction + later.friction,
+            joints: self.joints + later.joints,
+            drives: self.drives + later.drives,
             stepping: self.stepping + later.stepping,
             correction: self.correction + later.correction,
             sleep: self.sleep + later.sleep,
@@ -533,6 +543,18 @@ impl World {
             energy.scripted += work.scripted;
             energy.stepping += work.stepping;
             energy.correction += work.correction;
+        }
+    }
+
+    /// Books what the joints of a step did in the open account: for steppers.
+    pub fn book_joint_work(&mut self, work: &JointWork) {
+        if self.account.open.is_some() {
+            let Account { energy, momentum, .. } = &mut self.account;
+            energy.joints += work.joints + work.limits;
+            energy.drives += work.drives;
+            energy.friction += work.friction;
+            energy.stepping += work.stepping;
+            momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
         }
     }
 

@@ -97,7 +97,7 @@ pub use snapshot::{Registry, SnapshotError};
 pub use solid::mass_of;
 pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
-pub use work::{ContactWork, ForceWork};
+pub use work::{ContactWork, ForceWork, JointWork};
 pub use world::{Change, Mark, World, WorldBuilder};
 
 #[cfg(doctest)]

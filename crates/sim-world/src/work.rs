@@ -19,6 +19,25 @@ pub struct ContactWork {
     pub correction: f64,
 }
 
+/// What the joints of a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct JointWork {
+    /// Work of what is held, J.
+    pub joints: f64,
+    /// Work of limits, J.
+    pub limits: f64,
+    /// Work of motors, springs and dampers, J.
+    pub drives: f64,
+    /// Work of dry friction, J.
+    pub friction: f64,
+    /// What the length of the step took less because joints turn velocities, J.
+    pub stepping: f64,
+    /// Sum of the impulses on free bodies, N·s: what came from the world and from bodies that do not move.
+    pub impulse: DVec3,
+    /// Their moment about the world's origin, N·m·s.
+    pub moment: DVec3,
+}
+
 /// What forces other than gravity and constant ones did to a body in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ForceWork {

@@ -80,6 +80,8 @@ pub struct NewtonParams {
     pub rough_newton: u32,
     /// Most multiplications of a factorisation: problems that need more are swept. Default 3e8.
     pub work: f64,
+    /// Most multiplications of all factorisations of a problem with equalities, or of eight of them. Default 1e7: what is jammed costs a bounded time.
+    pub jointed_work: f64,
 }
 
 impl Default for NewtonParams {
@@ -95,6 +97,7 @@ impl Default for NewtonParams {
             visits: 36_000,
             rough_newton: 512,
             work: 3e8,
+            jointed_work: 1e7,
         }
     }
 }
@@ -127,6 +130,8 @@ const ROUGH_STEPS: usize = 4000;
 const ROUGH_RANGE: [usize; 2] = [8, 60];
 /// Share of the largest violation from which on an equality is one of those that contradict each other.
 const CONCERNED: f64 = 1e-3;
+/// Fewest Newton steps of such a problem.
+const FEWEST: u32 = 8;
 /// Share of what the first round left of equalities that contradict each other, at least, after another.
 const STAYS: f64 = 0.5;
 
@@ -409,6 +414,11 @@ impl ConeNewton {
         if !self.system.prepare(problem, free, p, self.params.work) {
             return (0, false);
         }
+        let most = if self.system.has_holds() {
+            most.min((self.params.jointed_work / self.system.work()).max(f64::from(FEWEST)) as u32)
+        } else {
+            most
+        };
         // A penalty that moves impulses by no more than their own size.
         let mut penalty = (0.1 * scale / best).max(1e3).min(self.params.penalty);
         let mut limit = self.params.penalty;

@@ -171,12 +171,17 @@ impl System {
             self.place[group as usize] = k as u32;
         }
         self.number(problem, groups);
-        let rows = (0..).zip(&self.lowest).map(|(k, &first)| f64::from(k + 1 - first));
-        if 0.5 * rows.map(|b: f64| b * b).sum::<f64>() > work {
+        if self.work() > work {
             return false;
         }
         self.start(problem, groups, p);
         true
+    }
+
+    /// Multiplications of a factorisation.
+    pub(super) fn work(&self) -> f64 {
+        let rows = (0..).zip(&self.lowest).map(|(k, &first)| f64::from(k + 1 - first));
+        0.5 * rows.map(|b: f64| b * b).sum::<f64>()
     }
 
     /// Gives every variable its place, and every row of the matrix its first column.

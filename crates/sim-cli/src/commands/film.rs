@@ -49,11 +49,13 @@ impl Write for Tape {
 }
 
 /// Names of the work in a recording, in the order of [`work`].
-pub(super) const WORK: [&str; 9] = [
+pub(super) const WORK: [&str; 11] = [
     "forces",
     "scripted bodies",
     "impacts",
     "friction",
+    "joints",
+    "motors and springs of joints",
     "length of steps",
     "overlaps opened",
     "put to sleep",
@@ -62,10 +64,13 @@ pub(super) const WORK: [&str; 9] = [
 ];
 
 /// Work of each cause, J; gravity and springs are in the potential energy.
-pub(super) fn work(e: &EnergyAccount) -> [f64; 9] {
+pub(super) fn work(e: &EnergyAccount) -> [f64; 11] {
     let contact = e.impact + e.micro;
     let numerical = [e.stepping, e.correction];
-    [e.forces, e.scripted, contact, e.friction, numerical[0], numerical[1], e.sleep, e.outside, e.remainder()]
+    let others = [e.sleep, e.outside, e.remainder()];
+    let [stepping, correction] = numerical;
+    let [sleep, outside, remainder] = others;
+    [e.forces, e.scripted, contact, e.friction, e.joints, e.drives, stepping, correction, sleep, outside, remainder]
 }
 
 /// A recording that is being filled from a run.

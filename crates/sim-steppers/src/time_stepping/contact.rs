@@ -43,11 +43,11 @@ use super::{
     notice::Push,
     params::Stabilization,
     sites::Sites,
-    stepper::{Stage, TimeStepping},
+    stepper::{IslandSpan, Mixed, Stage, TimeStepping},
     struck,
 };
 use constraint_dynamics::{
-    Remembered,
+    Delassus, Islands, Remembered,
     pool::{self, PoolBlocks},
     soften::Settled,
 };
@@ -55,9 +55,12 @@ use rigid_impulse::{BodyKind, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::{RowError, RowProblem};
 use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
+use std::ops::Range;
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
 const FEW: usize = 32;
+/// Islands with joints of so many contacts are solved as well as the law can.
+const MANY_JOINTED: usize = 64;
 /// Slower ones too, as a share of the speed that forces give in a step: they come to rest.
 const SLOW: f64 = 0.0125;
 /// What may be left of the velocities that contacts have to answer: this share of the speed of bodies, of the speed that forces give in a step, or of a
@@ -70,6 +73,7 @@ impl TimeStepping {
     pub(super) fn islands_of_chosen(&mut self) {
         let (sites, pool) = (&self.sites.all, &self.pool);
         let pairs = self.chosen.iter().map(|&k| sites[k as usize].bodies);
+        let pairs = pairs.chain(self.joined.pairs.iter().copied());
         self.islands.find(pool.len(), pairs, |k| pool[k as usize].is_movable());
     }
 
@@ -83,7 +87,9 @@ impl TimeStepping {
         may_shorten: bool,
     ) -> Result<f64, StepError> {
         self.trace(Stage::Forces);
-        for round in 0..=struck::MOST {
+        let mut bent = false;
+        let mut round = 0;
+        loop {
             self.kicks(world, h)?;
             for (body, flyer) in self.pool.iter_mut().zip(&self.flyers) {
                 body.velocity = flyer.start + flyer.kick;
@@ -98,15 +104,26 @@ impl TimeStepping {
                 self.book_step(world, h);
                 return Ok(h);
             }
+            self.prepare_joints(world, h, !bent);
+            let unsolved = self.report.solver.unsolved;
             self.solve_all(world, h, bouncing.is_some())?;
+            // Where joints take bodies is known better now.
+            if !bent && unsolved == self.report.solver.unsolved && self.joints_bend(world, h) {
+                bent = true;
+                continue;
+            }
+            bent = false;
             let late = round > struck::MOST / 2;
             if round == struck::MOST || !self.improve(world, &mut h, bouncing, [may_shorten, late])? {
                 break;
             }
+            round += 1;
         }
         self.clear_debts();
         self.hold(world, h, false);
+        self.mark_jointed();
         self.book_contacts(world, h);
+        self.book_joints(world, h);
         for (k, site) in self.sites.all.iter().enumerate() {
             // What sleeps keeps its impulses until it wakes.
             let moves = site.bodies.iter().any(|slot| self.pool[*slot as usize].is_movable());
@@ -187,24 +204,22 @@ impl TimeStepping {
         self.spans.clear();
         self.resting.held.clear();
         self.resting.held.resize(self.sites.all.len(), false);
+        self.mixed.order.clear();
         for island in 0..self.islands.len() {
             if !self.is_sprung(island) {
-                let start = self.order.len() as u32;
                 self.collect(island, h);
-                self.spans.push([start, self.order.len() as u32]);
             }
         }
-        // Islands with bodies that springs hold come last, as one problem.
-        let sprung = self.order.len();
+        // Islands with bodies that springs hold come last, as one problem if there are no joints among them.
+        let (sprung, jointed) = (self.order.len(), self.mixed.order.len());
         for island in 0..self.islands.len() {
             if self.is_sprung(island) {
-                let start = self.order.len() as u32;
                 self.collect(island, h);
-                self.spans.push([start, self.order.len() as u32]);
             }
         }
-        let one = self.stiff.fits(self.order.len() - sprung);
-        self.spans.retain(|[start, end]| start < end && !(one && *start as usize >= sprung));
+        let one = self.mixed.order.len() == jointed && self.stiff.fits(self.order.len() - sprung);
+        self.spans
+            .retain(|span| !(one && span.contacts[0] as usize >= sprung && span.blocks[0] == span.blocks[1]));
         self.assemble();
         self.impulses.clear();
         let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
@@ -220,8 +235,7 @@ impl TimeStepping {
         }
         self.trace(Stage::Solve);
         for k in 0..self.spans.len() {
-            let [start, end] = self.spans[k].map(|x| x as usize);
-            self.solve_island(world, start, end, h)?;
+            self.solve_island(world, self.spans[k], h)?;
         }
         if one && sprung < self.order.len() {
             self.solve_stiff(world, sprung, self.order.len(), h)?;
@@ -232,22 +246,29 @@ impl TimeStepping {
     /// True if springs, drag or torques act on a body of an island.
     fn is_sprung(&self, island: usize) -> bool {
         let bodies = |m: &u32| self.sites.all[self.chosen[*m as usize] as usize].bodies;
-        !self.stiff.is_empty()
-            && self.islands.contacts(island).iter().flat_map(bodies).any(|slot| self.stiff.has(slot))
+        !self.stiff.is_empty() && {
+            let count = self.chosen.len();
+            let (sites, pairs) = members_of(&self.islands, count, island);
+            let pair = |m: &u32| self.joined.pairs[*m as usize - count];
+            sites.iter().flat_map(bodies).any(|slot| self.stiff.has(slot))
+                || pairs.iter().flat_map(pair).any(|slot| self.stiff.has(slot))
+        }
     }
 
-    /// Appends the contacts of an island to the problem, unless it stays where it is.
+    /// Appends an island to the problem, unless it stays where it is.
     fn collect(&mut self, island: usize, h: f64) {
-        let members = self.islands.contacts(island);
+        let count = self.chosen.len();
+        let (members, pairs) = members_of(&self.islands, count, island);
         let site_of = |m: &u32| self.chosen[*m as usize] as usize;
         let still = |m: &u32| {
             let movable = self.sites.all[site_of(m)].bodies.map(|k| k as usize);
             movable.into_iter().all(|k| self.resting.still[k] || !self.pool[k].is_movable())
         };
-        if members.iter().all(still) {
+        if pairs.is_empty() && members.iter().all(still) {
             members.iter().for_each(|m| self.resting.held[site_of(m)] = true);
             return;
         }
+        let (start, first) = (self.order.len() as u32, self.mixed.order.len() as u32);
         for m in members {
             let k = self.chosen[*m as usize];
             let site = &self.sites.all[k as usize];
@@ -258,6 +279,10 @@ impl TimeStepping {
             self.order.push(k);
             self.contacts.push(contact_at(site, bias));
         }
+        let pairs = pairs.iter().map(|m| *m as usize - count);
+        self.mixed.order.extend(self.joined.blocks_of(pairs));
+        let contacts = [start, self.order.len() as u32];
+        self.spans.push(IslandSpan { contacts, blocks: [first, self.mixed.order.len() as u32] });
     }
 
     /// What the contact law needs of the contacts.
@@ -296,8 +321,12 @@ impl TimeStepping {
         slots.filter(|slot| self.pool[*slot as usize].is_movable()).map(speed).fold(0.0, f64::max)
     }
 
-    /// Contacts `start..end` in the order of islands are one problem.
-    fn solve_island(&mut self, world: &World, start: usize, end: usize, h: f64) -> Result<(), StepError> {
+    /// An island is one problem.
+    fn solve_island(&mut self, world: &World, span: IslandSpan, h: f64) -> Result<(), StepError> {
+        let [start, end] = span.contacts.map(|x| x as usize);
+        if span.blocks[0] < span.blocks[1] {
+            return self.solve_jointed(world, span, h);
+        }
         self.prepared.gather(&self.pool, &self.contacts[start..end], &PoolBlocks::default());
         let accuracy = self.accuracy(start, end, h);
         let all = &self.delassus;
@@ -318,7 +347,7 @@ impl TimeStepping {
         let impulses = &mut self.impulses[start..end];
         let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
-        let exact = self.count_solved(world, start, end, solved)? && accuracy <= 0.0;
+        let exact = self.count_solved(world, span, solved)? && accuracy <= 0.0;
         pool::apply(&mut self.pool, &self.contacts[start..end], &self.impulses[start..end]);
         if !exact {
             self.restrain(world, start, end);
@@ -326,23 +355,80 @@ impl TimeStepping {
         Ok(())
     }
 
-    /// Enters in the report how contacts `start..end` were solved; true if the law met its tolerance.
+    /// The same with joints in it.
+    fn solve_jointed(&mut self, world: &World, span: IslandSpan, h: f64) -> Result<(), StepError> {
+        let [start, end] = span.contacts.map(|x| x as usize);
+        let accuracy = if end - start > MANY_JOINTED { self.accuracy(start, end, h) } else { 0.0 };
+        let scale = if self.last_step > 0.0 && self.params.warm_start { h / self.last_step } else { 0.0 };
+        let mut p = std::mem::take(&mut self.mixed.impulses);
+        p.clear();
+        p.extend_from_slice(&self.impulses[start..end]);
+        let members = span.blocks[0] as usize..span.blocks[1] as usize;
+        p.extend(self.mixed.order[members.clone()].iter().map(|&k| self.joined.impulses[k as usize] * scale));
+        let solved = self.solve_mixed(members.clone(), start..end, accuracy, &mut p);
+        self.count_solved(world, span, solved)?;
+        let (of_contacts, of_blocks) = p.split_at(end - start);
+        self.impulses[start..end].copy_from_slice(of_contacts);
+        pool::apply(&mut self.pool, &self.contacts[start..end], of_contacts);
+        for (&k, p) in self.mixed.order[members].iter().zip(of_blocks) {
+            self.joined.impulses[k as usize] = *p;
+            let block = self.joined.blocks[k as usize];
+            self.joined.view().push(&mut self.pool, &block, *p);
+        }
+        self.mixed.impulses = p;
+        Ok(())
+    }
+
+    /// Solves contacts and blocks of joints, `members` in the order of islands, from the impulses `p`.
+    pub(super) fn solve_mixed(
+        &mut self,
+        members: Range<usize>,
+        contacts: Range<usize>,
+        accuracy: f64,
+        p: &mut [DVec3],
+    ) -> Result<Settled, RowError> {
+        let Mixed { order, blocks, delassus, .. } = &mut self.mixed;
+        blocks.clear();
+        blocks.extend(order[members].iter().map(|&k| self.joined.blocks[k as usize]));
+        let view = PoolBlocks { blocks, sides: &self.joined.sides };
+        let contacts = &self.contacts[contacts];
+        let Some(solver) = self.parts.contacts.solver() else {
+            return Err(RowError::NoSolution { iterations: 0 });
+        };
+        self.prepared.gather(&self.pool, contacts, &view);
+        let problem = if solver.needs_rows() {
+            pool::assemble_with(&self.pool, contacts, &view, &mut self.pool_workspace, delassus);
+            delassus.problem()?.with_groups(self.prepared.view())?
+        } else {
+            pool::assemble_diagonal(&self.pool, contacts, delassus);
+            pool::assemble_diagonal_of(&self.pool, &view, delassus);
+            let Delassus { blocks, velocity, friction, laws, .. } = &*delassus;
+            RowProblem::of_groups(self.prepared.view(), blocks, velocity, friction, laws)?
+        };
+        self.softener.solve(&problem.with_accuracy(accuracy), solver, p)
+    }
+
+    /// Enters in the report how an island was solved; true if the law met its tolerance.
     pub(super) fn count_solved(
         &mut self,
         world: &World,
-        start: usize,
-        end: usize,
+        span: IslandSpan,
         solved: Result<Settled, RowError>,
     ) -> Result<bool, StepError> {
+        let [start, end] = span.contacts.map(|x| x as usize);
+        let size = end - start + (span.blocks[1] - span.blocks[0]) as usize;
         let report = &mut self.report.solver;
         report.islands += 1;
-        report.largest = report.largest.max((end - start) as u64);
+        report.largest = report.largest.max(size as u64);
         let found = solved.map_err(|source| {
-            let members: Vec<usize> = self.order[start..end].iter().map(|&k| k as usize).collect();
-            self.law_error(world, &members, source)
+            let sites = self.order[start..end].iter().flat_map(|&k| self.sites.all[k as usize].bodies);
+            let blocks = &self.mixed.order[span.blocks[0] as usize..span.blocks[1] as usize];
+            let sides = blocks.iter().flat_map(|&k| self.joined.view().of(&self.joined.blocks[k as usize]));
+            let slots = sites.chain(sides.map(|side| side.body)).collect();
+            self.law_error(world, slots, source)
         })?;
         let report = &mut self.report.solver;
-        report.count(found.iterations, end - start);
+        report.count(found.iterations, size);
         report.residual = report.residual.max(found.residual);
         report.cone_violation = report.cone_violation.max(found.cone_violation);
         report.unsolved += u64::from(!found.solved);
@@ -418,6 +504,8 @@ impl TimeStepping {
             let lost = if flyer.struck { [0.0, taken] } else { [taken, 0.0] };
             work.stepping -= lost[0];
             work.impact -= lost[1];
+            // Joints turn velocities: that is no loss.
+            let lost = if self.joined.holds(slot as u32) { [0.0; 2] } else { lost };
             // What a contact turned, as the motion of a top, is not taken back.
             self.debts.carried(slot, *state.pose(), end.linear * h, Motion::ZERO, lost);
         }
@@ -476,12 +564,8 @@ impl TimeStepping {
     }
 
     /// The error of a contact law, naming a body of the island.
-    pub(super) fn law_error(&self, world: &World, members: &[usize], source: RowError) -> StepError {
-        let mut slots: Vec<u32> = members
-            .iter()
-            .flat_map(|&k| self.sites.all[k].bodies)
-            .filter(|&slot| self.pool[slot as usize].is_movable())
-            .collect();
+    pub(super) fn law_error(&self, world: &World, mut slots: Vec<u32>, source: RowError) -> StepError {
+        slots.retain(|&slot| self.pool[slot as usize].is_movable());
         slots.sort_unstable();
         slots.dedup();
         let time = world.time();
@@ -490,4 +574,10 @@ impl TimeStepping {
             None => StepError::Duration { value: time },
         }
     }
+}
+
+/// Members of an island: chosen sites, of which there are `count`, by their number, and pairs of joints, counted on from there.
+pub(super) fn members_of(islands: &Islands, count: usize, island: usize) -> (&[u32], &[u32]) {
+    let all = islands.contacts(island);
+    all.split_at(all.partition_point(|m| (*m as usize) < count))
 }

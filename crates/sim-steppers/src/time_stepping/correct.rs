@@ -37,6 +37,7 @@
 
 use super::{
     super::errors,
+    contact::members_of,
     impact::contact_at,
     params::Stabilization,
     sites::Site,
@@ -102,6 +103,7 @@ impl TimeStepping {
         let mut before = f64::NEG_INFINITY;
         for _ in 0..most {
             let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
+            let deepest = deepest.min(-self.joints_off(world));
             // Heaps come apart over several steps, except where something has sunk in deep.
             let stays = deepest < 0.5 * before && deepest > -DEEP * self.radius;
             if deepest >= -self.params.slop || stays {
@@ -109,16 +111,32 @@ impl TimeStepping {
             }
             before = deepest;
             self.trace(Stage::Correct);
+            self.mixed.jammed = false;
             let Some(allowed) = self.correct_once(world, user) else { break };
             self.follow_contacts(world, FOLLOWED * allowed)?;
+            // What joints and contacts hold apart comes apart over several steps, if at all.
+            if self.mixed.jammed {
+                break;
+            }
         }
         Ok(before.is_finite())
+    }
+
+    /// How far joints are from what they hold where the bodies are, m or rad.
+    fn joints_off(&mut self, world: &mut World) -> f64 {
+        if world.joint_count() == 0 {
+            return 0.0;
+        }
+        self.read_bodies(world);
+        self.read_joints(world);
+        self.joint_error()
     }
 
     /// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
     fn correct_once(&mut self, world: &mut World, user: bool) -> Option<f64> {
         self.read_bodies(world);
         self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
+        self.correct_joints();
         // Only islands in which something overlaps.
         self.chosen.clear();
         let moves = |slot: &u32| self.pool[*slot as usize].is_movable();
@@ -128,9 +146,13 @@ impl TimeStepping {
         let mut least = f64::INFINITY;
         for island in 0..self.islands.len() {
             let sites = &self.sites.all;
-            let members = self.islands.contacts(island);
+            let count = self.chosen.len();
+            let (members, pairs) = members_of(&self.islands, count, island);
+            let pairs = pairs.iter().map(|m| *m as usize - count);
+            let jointed: Vec<u32> = self.joined.blocks_of(pairs).collect();
             let site_of = |m: &u32| &sites[self.chosen[*m as usize] as usize];
             let deepest = members.iter().map(|m| site_of(m).gap).fold(0.0, f64::min);
+            let deepest = deepest.min(-self.joint_error_of(&jointed));
             if deepest >= -self.params.slop {
                 continue;
             }
@@ -144,7 +166,7 @@ impl TimeStepping {
             if deepest >= -allowed {
                 continue;
             }
-            if members.len() > FEW {
+            if members.len() > FEW && jointed.is_empty() {
                 let contacts = || members.iter().map(|m| normal_at(site_of(m)));
                 let mut goal = NormalGoal { accuracy, pairs: PAIRS, visits: VISITS, softness: 0.0 };
                 let mut found = self.normals.solve(&mut self.pool, contacts(), goal);
@@ -172,6 +194,10 @@ impl TimeStepping {
                 contact.friction = 0.0;
                 contact
             }));
+            if !jointed.is_empty() {
+                least = least.min(self.correct_mixed(jointed, accuracy, allowed));
+                continue;
+            }
             self.assemble();
             self.impulses.clear();
             self.impulses.resize(self.contacts.len(), DVec3::ZERO);
@@ -193,6 +219,7 @@ impl TimeStepping {
                 least = least.min(allowed);
             }
         }
+        self.joined.pairs.iter().for_each(|pair| self.debts.meet(*pair));
         for site in &self.sites.all {
             // Before or after the correction, whose twists are in the pool.
             if site.gap + self.normal_velocity(site).min(0.0) <= self.params.touch {
@@ -200,6 +227,30 @@ impl TimeStepping {
             }
         }
         (least < f64::INFINITY && self.shift(world, user)).then_some(least)
+    }
+
+    /// Corrects an island with joints, whose contacts are chosen: the overlap left alone, if it was solved.
+    fn correct_mixed(&mut self, jointed: Vec<u32>, accuracy: f64, allowed: f64) -> f64 {
+        let count = self.contacts.len();
+        let mut p = std::mem::take(&mut self.mixed.impulses);
+        p.clear();
+        p.resize(count + jointed.len(), DVec3::ZERO);
+        self.mixed.order = jointed;
+        let solved = self.solve_mixed(0..self.mixed.order.len(), 0..count, accuracy, &mut p);
+        let found = solved.is_ok_and(|found| {
+            self.report.solver.count(found.iterations, p.len());
+            self.mixed.jammed |= !found.solved;
+            true
+        });
+        if found {
+            pool::apply(&mut self.pool, &self.contacts, &p[..count]);
+            for (&k, p) in self.mixed.order.iter().zip(&p[count..]) {
+                let block = self.joined.blocks[k as usize];
+                self.joined.view().push(&mut self.pool, &block, *p);
+            }
+        }
+        self.mixed.impulses = p;
+        if found { allowed } else { f64::INFINITY }
     }
 
     /// Moves the bodies by the twists in the pool.

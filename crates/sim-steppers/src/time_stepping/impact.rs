@@ -241,8 +241,8 @@ impl TimeStepping {
             }
         }
         let result = result.map_err(|source| {
-            let members: Vec<usize> = impacts.sites.iter().map(|&k| k as usize).collect();
-            self.law_error(world, &members, source)
+            let slots = impacts.sites.iter().flat_map(|&k| self.sites.all[k as usize].bodies);
+            self.law_error(world, slots.collect(), source)
         });
         if result.is_ok() && !impacts.sites.is_empty() {
             self.book_impacts(world, &mut impacts);

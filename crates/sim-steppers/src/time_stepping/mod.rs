@@ -20,6 +20,7 @@
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
 //! | `stiff` | the same where springs hold the bodies |
+//! | `joined` | joints as blocks of the problem |
 //! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `repay` | what that lifts is paid for by motion |
@@ -37,6 +38,7 @@ mod forces;
 mod foresee;
 mod guard;
 mod impact;
+mod joined;
 mod normals;
 mod notice;
 mod params;

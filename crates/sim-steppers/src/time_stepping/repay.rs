@@ -217,6 +217,9 @@ impl TimeStepping {
                     if !std::mem::replace(&mut debts.seen[slot as usize], true) {
                         debts.members.push(slot);
                         sprung |= body.has_stateful_forces();
+                        if self.joined.is_grounded(slot) {
+                            held = held.or(Some(Held::Firmly));
+                        }
                         sum = [
                             sum[0] + state.velocity.linear * body.mass(),
                             sum[1] + DVec3::splat(body.mass()),

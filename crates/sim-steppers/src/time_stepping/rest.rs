@@ -95,6 +95,10 @@ impl TimeStepping {
                 }
             }
         }
+        // What joints hold is solved.
+        for (k, _) in self.joined.held.iter().enumerate().filter(|(_, held)| **held) {
+            (resting.in_contact[k], resting.still[k]) = (true, false);
+        }
         let mut all = true;
         for k in 0..bodies {
             let flyer = &self.flyers[k];

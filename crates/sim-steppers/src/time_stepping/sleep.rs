@@ -103,9 +103,9 @@ impl TimeStepping {
             let (radius, pose) = (self.detect.trails.radius(slot), body.state().pose());
             let anchor = &mut sleep.anchors[slot as usize];
             let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
-            // Forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
+            // What joints hold stays awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
             let pulled = world.gravity() + body.pull() != DVec3::ZERO;
-            let calm = long && pulled && !body.has_stateful_forces();
+            let calm = long && pulled && !body.has_stateful_forces() && !self.joined.holds(slot);
             sleep.calm[slot as usize] = calm;
             any |= calm;
         }

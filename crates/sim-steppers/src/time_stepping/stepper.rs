@@ -38,6 +38,7 @@ use super::{
     flight::Flyer,
     forces::refuse_unknown_forces,
     impact::{Impacts, rest_speed},
+    joined::Joined,
     normals::Normals,
     params::TimeSteppingParams,
     repay::Debts,
@@ -53,7 +54,7 @@ use crate::{errors, scale::Scale};
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact, WarmStart,
     normals::NormalSweeps,
-    pool::{PoolWorkspace, PreparedPool},
+    pool::{PoolBlock, PoolWorkspace, PreparedPool},
     soft::SoftParams,
     soften::Softener,
 };
@@ -99,6 +100,26 @@ pub struct TimeParts {
     pub contacts: ContactMethod,
     /// Where threads come from.
     pub executor: Box<dyn Executor>,
+}
+
+/// An island of a problem: where its contacts start and end in the order of islands, and its blocks of joints.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IslandSpan {
+    pub(super) contacts: [u32; 2],
+    pub(super) blocks: [u32; 2],
+}
+
+/// What an island with joints needs besides.
+#[derive(Debug, Default)]
+pub(super) struct Mixed {
+    /// Blocks of all islands, in their order.
+    pub(super) order: Vec<u32>,
+    /// Those of the present island, and its problem.
+    pub(super) blocks: Vec<PoolBlock>,
+    pub(super) delassus: Delassus,
+    pub(super) impulses: Vec<DVec3>,
+    /// A correction was not solved.
+    pub(super) jammed: bool,
 }
 
 /// Stages of a step, as a trace shows them.
@@ -159,12 +180,15 @@ pub struct TimeStepping {
     pub(super) report: StepReport,
     pub(super) pool: Vec<PoolBody>,
     pub(super) flyers: Vec<Flyer>,
+    pub(super) joined: Joined,
+    /// An island with joints: W, laws, blocks, impulses.
+    pub(super) mixed: Mixed,
     pub(super) islands: Islands,
     /// Sites of the present problem, and the same in the order of islands.
     pub(super) chosen: Vec<u32>,
     pub(super) order: Vec<u32>,
-    /// Islands to be solved: where their contacts start and end in `order`.
-    pub(super) spans: Vec<[u32; 2]>,
+    /// Islands to be solved.
+    pub(super) spans: Vec<IslandSpan>,
     /// By site: flies to a bounce.
     pub(super) bouncing: Vec<bool>,
     pub(super) contacts: Vec<PoolContact>,
@@ -219,6 +243,8 @@ impl TimeStepping {
             report: StepReport::default(),
             pool: Vec::new(),
             flyers: Vec::new(),
+            joined: Joined::default(),
+            mixed: Mixed::default(),
             islands: Islands::default(),
             chosen: Vec::new(),
             order: Vec::new(),
@@ -272,7 +298,9 @@ impl TimeStepping {
         self.seen = None;
         self.given.validate()?;
         refuse_unknown_forces(world)?;
-        world.refuse_joints("time stepping")?;
+        if self.soft.is_some() {
+            world.refuse_joints("soft time stepping")?;
+        }
         self.find_scale(world);
         self.detect.doubt();
         if known {
@@ -383,6 +411,7 @@ impl TimeStepping {
         if self.freeze_runaways(world)? {
             self.read_bodies(world);
         }
+        self.read_joints(world);
         self.trace(Stage::Impacts);
         let whole = end - time;
         let mut h = whole;

@@ -34,7 +34,7 @@
 //!
 //! `a_spring_presses_a_block_to_the_floor_and_friction_holds_it`, `tests/time_energy.rs`
 
-use super::stepper::TimeStepping;
+use super::stepper::{IslandSpan, TimeStepping};
 use constraint_dynamics::{
     PoolBody, PoolContact,
     implicit::{ImplicitWorkspace, SpringDamper},
@@ -184,7 +184,11 @@ impl TimeStepping {
         let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
         let impulses = &mut self.impulses[start..end];
         let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
-        self.count_solved(world, start, end, solved)?;
+        self.count_solved(
+            world,
+            IslandSpan { contacts: [start as u32, end as u32], blocks: [0; 2] },
+            solved,
+        )?;
         self.stiff.reset(&self.pool);
         for (contact, p) in self.contacts[start..end].iter().zip(&self.impulses[start..end]) {
             self.stiff.push(&self.pool, contact, contact.frame * *p);

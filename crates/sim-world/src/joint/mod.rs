@@ -143,6 +143,12 @@ impl Joint {
         }
     }
 
+    /// Adds its rows for other poses, as if its bodies were there; angles are followed, but not kept.
+    pub fn rows_at(&self, poses: &[Pose], memory: &mut Vec<f64>, out: &mut JointRows) {
+        memory.clone_from(&self.memory);
+        joints::rows(&self.model, poses, memory, out);
+    }
+
     /// Impulses of its blocks in the last step; as many as it had blocks then, or none.
     #[inline]
     #[must_use]

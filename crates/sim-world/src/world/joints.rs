@@ -361,14 +361,17 @@ impl World {
         out.extend(joint.bodies.iter().filter_map(|b| self.bodies.get(*b)).map(inverse));
     }
 
-    /// Says what a joint exerted on its second partner in a step, about that anchor, and the largest impulse of an impact on it (N·s).
+    /// Says what a joint exerted on its second partner in a step, about that anchor, and the impulse of an impact on it (N·s), 0 if it bore
+    /// a lasting load only.
     /// Breaks the joint, and lists that, if it was more than it bears; true if it did.
     pub fn load_joint(&mut self, id: JointId, reaction: Force, impulse: f64, time: f64) -> bool {
         let Some(joint) = self.joints.get_mut(id) else { return false };
         joint.reaction = reaction;
         let (force, torque) = (reaction.linear.length(), reaction.moment.length());
         let Breaking { force: most_force, torque: most_torque, impulse: most_impulse } = joint.breaking;
-        if joint.broken || !(force > most_force || torque > most_torque || impulse > most_impulse) {
+        // A blow lasts no time: what it exerts is no force.
+        let lasts = impulse <= 0.0 && (force > most_force || torque > most_torque);
+        if joint.broken || !(lasts || impulse > most_impulse) {
             return false;
         }
         joint.broken = true;

@@ -1,0 +1,440 @@
+//! Joints as blocks of the problem of a step.
+//!
+//! # Reference
+//!
+//! Cline (2002), chapter 3, for joints beside contacts; Ryckaert, Ciccotti and Berendsen (1977, SHAKE) for impulses that meet an equation at the end
+//! of a step instead of at its start.
+//!
+//! # Symbols
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | x, x⁺ | position of a row at the start and at the end of the step: what a joint holds at zero | m, rad |
+//! | u, u⁺ | its velocity J v before the step and J v⁺ | m/s, rad/s |
+//! | d | part of its velocity that moving targets give | m/s, rad/s |
+//! | b | bias: u⁺ + b is zero, or at least zero, or what a motor leaves | m/s, rad/s |
+//! | n | x⁺ − x − h u⁺: how far rows bend in a step | m, rad |
+//! | k, c, s | stiffness, damping, wanted speed of a drive | |
+//!
+//! # Formula
+//!
+//! ```text
+//! hold      b = d + (x + n)/h:   x⁺ = 0
+//! limit     b = d + x/h,  p ≥ 0;   where it is hit and bounces  b = d − e u
+//! drive     b = d + (k x − c s)/(h k + c),  compliance 1/(h (h k + c)),  |p| ≤ h most
+//! friction  b = d,  |p| ≤ h most
+//! n from the velocities without joints, and once more from the solution
+//! ```
+//!
+//! # Cost
+//!
+//! Rows twice or three times, a problem or two, linear in the joints of a chain or tree.
+//!
+//! # Numerics
+//!
+//! With x⁺ = 0 in place of J v⁺ = 0 the step is symplectic: pendulums neither lose nor win energy, and joints do not drift. After two
+//! problems x⁺ is of the order of h⁴; what is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not pulled back by velocities
+//! but by [`super::correct`].
+//!
+//! # Failure
+//!
+//! Joints that contradict each other are as far from what they hold as they can all be; the report counts the problem as unsolved.
+//!
+//! # Tested by
+//!
+//! `tests/time_joints.rs`
+
+use super::stepper::TimeStepping;
+use constraint_dynamics::{
+    joints::{JointBlock, JointRows, RowLaw},
+    pool::{PoolBlock, PoolBlocks, PoolSide},
+};
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use sim_traits::{Bounds, Law};
+use sim_world::{JointWork, Piece, World};
+
+/// Largest error of a row that velocities take back in a step, share of the radius of the smallest body.
+const PULLED: f64 = 1e-4;
+/// Error of a row at the end of a step below which it is not solved again, share of the same.
+const MET: f64 = 1e-11;
+/// Speed above which a limit bounces, rad/s or m/s.
+const BOUNCE: f64 = 1e-2;
+
+/// Rows of one joint.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    joint: u32,
+    /// First of its blocks, and one beyond the last.
+    blocks: [u32; 2],
+}
+
+/// The joints of a step.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    /// At the start of the step.
+    rows: JointRows,
+    spans: Vec<Span>,
+    /// The same rows with bodies by slot, and their laws in this step.
+    pub(super) blocks: Vec<PoolBlock>,
+    pub(super) sides: Vec<PoolSide>,
+    pub(super) impulses: Vec<DVec3>,
+    /// n by block.
+    bends: Vec<DVec3>,
+    /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
+    pub(super) pairs: Vec<[u32; 2]>,
+    first_of: Vec<Option<u32>>,
+    /// By slot: held by a joint; and by one that holds on to something that does not move.
+    pub(super) held: Vec<bool>,
+    grounded: Vec<bool>,
+    /// Scratch: rows elsewhere, poses and bodies of a joint.
+    ahead: JointRows,
+    poses: Vec<Pose>,
+    memory: Vec<f64>,
+    slots: Vec<u32>,
+    inverses: Vec<constraint_dynamics::joints::BodyInverse>,
+}
+
+impl Joined {
+    /// True if there are no rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Blocks with their sides.
+    pub(super) fn view(&self) -> PoolBlocks<'_> {
+        PoolBlocks { blocks: &self.blocks, sides: &self.sides }
+    }
+
+    /// True if joints hold the body in a slot.
+    pub(super) fn holds(&self, slot: u32) -> bool {
+        self.held.get(slot as usize).copied().unwrap_or(false)
+    }
+
+    /// True if a joint holds the body in a slot to something that does not move.
+    pub(super) fn is_grounded(&self, slot: u32) -> bool {
+        self.grounded.get(slot as usize).copied().unwrap_or(false)
+    }
+
+    /// Blocks whose first pair is among these pairs.
+    pub(super) fn blocks_of(&self, pairs: impl Iterator<Item = usize>) -> impl Iterator<Item = u32> {
+        pairs.filter_map(|pair| self.first_of[pair])
+    }
+}
+
+/// Bounds and bias of a row in a step.
+struct Scheme {
+    low: f64,
+    high: f64,
+    compliance: f64,
+    bias: f64,
+}
+
+impl Scheme {
+    /// With the position x, bend n and velocity u of a row before the step.
+    fn of(law: &RowLaw, [x, n, u, drift]: [f64; 4], pulled: f64, h: f64) -> Self {
+        let row = |low, high, compliance, bias| Self { low, high, compliance, bias };
+        match *law {
+            RowLaw::Hold => {
+                let pull = x.clamp(-pulled, pulled);
+                row(f64::NEG_INFINITY, f64::INFINITY, 0.0, drift + (pull + n) / h)
+            }
+            RowLaw::Limit { restitution } => {
+                let hit = restitution > 0.0 && u < -BOUNCE && x + h * u <= 0.0;
+                let bias = if hit { drift + restitution * u } else { drift + x.max(0.0) / h };
+                row(0.0, f64::INFINITY, 0.0, bias)
+            }
+            RowLaw::Drive { stiffness, damping, speed, most } => {
+                let most = most * h;
+                let stiff = h * stiffness + damping;
+                if stiff == f64::INFINITY {
+                    row(-most, most, 0.0, drift - speed)
+                } else if stiff > 0.0 {
+                    let bias = drift + (stiffness * x - damping * speed) / stiff;
+                    row(-most, most, 1.0 / (h * stiff), bias)
+                } else {
+                    row(0.0, 0.0, 0.0, 0.0)
+                }
+            }
+            RowLaw::Friction { most } => row(-most * h, most * h, 0.0, drift),
+        }
+    }
+}
+
+impl TimeStepping {
+    /// Reads the joints of the world where its bodies are now: rows, and impulses of the last step.
+    pub(super) fn read_joints(&mut self, world: &mut World) {
+        let joined = &mut self.joined;
+        joined.rows.clear();
+        joined.spans.clear();
+        joined.blocks.clear();
+        joined.sides.clear();
+        joined.impulses.clear();
+        joined.bends.clear();
+        joined.pairs.clear();
+        joined.first_of.clear();
+        joined.held.clear();
+        joined.grounded.clear();
+        if world.joint_count() == 0 {
+            return;
+        }
+        joined.held.resize(world.body_slots(), false);
+        joined.grounded.resize(world.body_slots(), false);
+        for slot in 0..world.joint_slots() as u32 {
+            let Some((_, joint)) = world.joint_in_slot(slot).filter(|(_, joint)| joint.is_active()) else {
+                continue;
+            };
+            joined.slots.clear();
+            joined.slots.extend(joint.bodies().iter().map(|id| id.index()));
+            joined.poses.clear();
+            joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
+            world.joint_inverses(joint, &mut joined.inverses);
+            let first = joined.rows.blocks.len() as u32;
+            if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
+                joint.rows(&joined.poses, &joined.inverses, &mut joined.rows);
+                let count = joined.rows.blocks.len() - first as usize;
+                let known = joint.impulses().len() == count;
+                joined
+                    .impulses
+                    .extend((0..count).map(|k| if known { joint.impulses()[k] } else { DVec3::ZERO }));
+            }
+            let end = joined.rows.blocks.len() as u32;
+            joined.spans.push(Span { joint: slot, blocks: [first, end] });
+            for block in &joined.rows.blocks[first as usize..end as usize] {
+                let start = joined.sides.len() as u32;
+                for side in joined.rows.sides_of(block) {
+                    let Some(&body) = joined.slots.get(side.body as usize) else { continue };
+                    joined.sides.push(PoolSide { body, moments: side.moments, forces: side.forces });
+                }
+                let sides = [start, joined.sides.len() as u32];
+                joined.blocks.push(PoolBlock { sides, law: Law::Bounded(Bounds::NONE), bias: DVec3::ZERO });
+                joined.bends.push(DVec3::ZERO);
+            }
+        }
+        self.pair_joints();
+    }
+
+    /// Finds out which bodies hang together.
+    fn pair_joints(&mut self) {
+        let (joined, pool) = (&mut self.joined, &self.pool);
+        for (k, block) in (0..).zip(&joined.blocks) {
+            let (mut last, mut first, mut grounded) = (None, true, true);
+            for side in &joined.sides[block.sides[0] as usize..block.sides[1] as usize] {
+                if !pool[side.body as usize].is_movable() {
+                    continue;
+                }
+                joined.held[side.body as usize] = true;
+                if let Some(other) = last {
+                    joined.pairs.push([other, side.body]);
+                    joined.first_of.push(std::mem::take(&mut first).then_some(k));
+                    grounded = false;
+                }
+                last = Some(side.body);
+            }
+            if let Some(slot) = last.filter(|_| first) {
+                joined.pairs.push([slot, u32::MAX]);
+                joined.first_of.push(Some(k));
+            }
+            if let Some(slot) = last.filter(|_| grounded) {
+                joined.grounded[slot as usize] = true;
+            }
+        }
+    }
+
+    /// Laws and biases of the rows in a step of `h` seconds. `predicted`: bends are those of the velocities in the pool, else those found already.
+    pub(super) fn prepare_joints(&mut self, world: &World, h: f64, predicted: bool) {
+        if self.joined.is_empty() {
+            return;
+        }
+        if predicted {
+            self.bend_joints(world, h);
+        }
+        let pulled = PULLED * self.radius;
+        for k in 0..self.joined.blocks.len() {
+            let joined = &self.joined;
+            let row = &joined.rows.blocks[k];
+            let mut u = row.drift;
+            for side in joined.view().of(&joined.blocks[k]) {
+                let v = self.flyers[side.body as usize].start;
+                u += side.moments.transpose() * v.angular + side.forces.transpose() * v.linear;
+            }
+            let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
+            for i in 0..usize::from(row.rows) {
+                let state = [row.position[i], joined.bends[k][i], u[i], row.drift[i]];
+                let scheme = Scheme::of(&row.laws[i], state, pulled, h);
+                bounds = bounds.with(i, scheme.low, scheme.high);
+                (bounds.compliance[i], bias[i]) = (scheme.compliance, scheme.bias);
+            }
+            let block = &mut self.joined.blocks[k];
+            (block.law, block.bias) = (Law::Bounded(bounds), bias);
+        }
+    }
+
+    /// How far rows bend in `h` seconds with the velocities in the pool; returns the largest position that what is held would have at the end.
+    fn bend_joints(&mut self, world: &World, h: f64) -> f64 {
+        let Self { joined, pool, .. } = self;
+        let mut most = 0.0_f64;
+        for span in &joined.spans {
+            let Some((_, joint)) = world.joint_in_slot(span.joint) else { continue };
+            joined.poses.clear();
+            for id in joint.bodies() {
+                let slot = id.index();
+                let now = pose_of(world, slot);
+                let body = world.body_in_slot(slot).map(|(_, body)| body);
+                let end = body.and_then(|body| {
+                    let velocity = pool[slot as usize].velocity;
+                    if !body.is_free() {
+                        return body.piece().at(world.time() + h).ok().map(|state| *state.pose());
+                    }
+                    let mut state = *body.state();
+                    state.velocity = if pool[slot as usize].is_movable() { velocity } else { Motion::ZERO };
+                    let piece = Piece::ballistic(0.0, state, DVec3::ZERO);
+                    piece.at(h).ok().map(|state| *state.pose())
+                });
+                joined.poses.push(end.unwrap_or(now));
+            }
+            joined.ahead.clear();
+            joint.rows_at(&joined.poses, &mut joined.memory, &mut joined.ahead);
+            let blocks = span.blocks[0] as usize..span.blocks[1] as usize;
+            if joined.ahead.blocks.len() != blocks.len() {
+                continue;
+            }
+            for (k, there) in blocks.zip(&joined.ahead.blocks) {
+                let here = &joined.rows.blocks[k];
+                let mut u = here.drift;
+                for side in
+                    &joined.sides[joined.blocks[k].sides[0] as usize..joined.blocks[k].sides[1] as usize]
+                {
+                    let v = pool[side.body as usize].velocity;
+                    u += side.moments.transpose() * v.angular + side.forces.transpose() * v.linear;
+                }
+                for i in 0..usize::from(here.rows) {
+                    // Rows on velocities alone have no position.
+                    let free = here.position[i] == 0.0 && there.position[i] == 0.0;
+                    if here.laws[i] != RowLaw::Hold || free {
+                        continue;
+                    }
+                    joined.bends[k][i] = there.position[i] - here.position[i] - h * u[i];
+                    let pulled = here.position[i].abs() <= PULLED * self.radius;
+                    most = if pulled { most.max(there.position[i].abs()) } else { most };
+                }
+            }
+        }
+        most
+    }
+
+    /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
+    pub(super) fn joints_bend(&mut self, world: &World, h: f64) -> bool {
+        !self.joined.is_empty() && self.bend_joints(world, h) > MET * self.radius
+    }
+
+    /// Largest error of what joints hold where the bodies were when rows were read, m or rad.
+    pub(super) fn joint_error(&self) -> f64 {
+        self.joined.rows.blocks.iter().map(error_of).fold(0.0, f64::max)
+    }
+
+    /// The same of some blocks.
+    pub(super) fn joint_error_of(&self, blocks: &[u32]) -> f64 {
+        blocks.iter().map(|&k| error_of(&self.joined.rows.blocks[k as usize])).fold(0.0, f64::max)
+    }
+
+    /// Laws and biases for a correction of places, whose twists are in the pool: what is held and limits, from where the bodies are.
+    pub(super) fn correct_joints(&mut self) {
+        for (row, block) in self.joined.rows.blocks.iter().zip(&mut self.joined.blocks) {
+            let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
+            for i in 0..usize::from(row.rows) {
+                match row.laws[i] {
+                    RowLaw::Hold => bounds = bounds.with(i, f64::NEG_INFINITY, f64::INFINITY),
+                    RowLaw::Limit { .. } => bounds = bounds.with(i, 0.0, f64::INFINITY),
+                    _ => continue,
+                }
+                bias[i] = row.position[i];
+            }
+            (block.law, block.bias) = (Law::Bounded(bounds), bias);
+        }
+    }
+
+    /// Bodies that joints hold move along straight lines, as those that contacts push.
+    pub(super) fn mark_jointed(&mut self) {
+        for (flyer, held) in self.flyers.iter_mut().zip(&self.joined.held) {
+            flyer.pushed |= *held;
+        }
+    }
+
+    /// Enters the impulses of joints in the account, in the joints, and in the list of events. The pool has the velocities of the end of a step of `h` seconds.
+    pub(super) fn book_joints(&mut self, world: &mut World, h: f64) {
+        if self.joined.is_empty() {
+            return;
+        }
+        let mut work = JointWork::default();
+        let joined = &self.joined;
+        for (k, row) in joined.rows.blocks.iter().enumerate() {
+            let (p, block) = (joined.impulses[k], &joined.blocks[k]);
+            if p == DVec3::ZERO {
+                continue;
+            }
+            let (mut before, mut after) = (DVec3::ZERO, DVec3::ZERO);
+            for side in joined.view().of(block) {
+                let body = &self.pool[side.body as usize];
+                let of =
+                    |v: Motion| side.moments.transpose() * v.angular + side.forces.transpose() * v.linear;
+                if body.is_movable() {
+                    before += of(self.flyers[side.body as usize].start);
+                    after += of(body.velocity);
+                    let force = side.forces * p;
+                    work.impulse += force;
+                    work.moment += body.center.cross(force) + side.moments * p;
+                }
+            }
+            for i in 0..usize::from(row.rows) {
+                let ([u, v], p) = ([before[i], after[i]], p[i]);
+                match row.laws[i] {
+                    RowLaw::Hold => {
+                        // At the mean of both velocities; the length of the step takes less by as much.
+                        work.joints += 0.5 * p * (u + v);
+                        work.stepping += 0.5 * p * (v - u);
+                    }
+                    RowLaw::Limit { .. } => work.limits += p * v,
+                    RowLaw::Drive { .. } => work.drives += p * v,
+                    RowLaw::Friction { .. } => work.friction += p * v,
+                }
+            }
+        }
+        world.book_joint_work(&work);
+        let time = world.time() + h;
+        for s in 0..self.joined.spans.len() {
+            let Span { joint: slot, blocks } = self.joined.spans[s];
+            let blocks = blocks[0] as usize..blocks[1] as usize;
+            let Some((id, joint)) = world.joint_in_slot(slot) else { continue };
+            let joined = &mut self.joined;
+            joined.poses.clear();
+            joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
+            let impulses = &joined.impulses[blocks.clone()];
+            let reaction =
+                joint.exerted(&joined.rows, &joined.rows.blocks[blocks.clone()], impulses, &joined.poses, h);
+            let struck = joint.bodies().iter().any(|id| self.flyers[id.index() as usize].struck);
+            if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
+                let kept = joint.impulses_mut();
+                kept.clear();
+                kept.extend_from_slice(impulses);
+            }
+            // A load that lasts is a force; one of a blow is an impulse.
+            let blow = if struck { reaction.linear.length() * h } else { 0.0 };
+            let broken = world.load_joint(id, reaction, blow, time);
+            self.report.events += u64::from(broken);
+        }
+    }
+}
+
+/// How far a block is from what it holds, m or rad.
+fn error_of(block: &JointBlock) -> f64 {
+    (0..usize::from(block.rows)).fold(0.0, |most: f64, i| match block.laws[i] {
+        RowLaw::Hold => most.max(block.position[i].abs()),
+        RowLaw::Limit { .. } => most.max(-block.position[i]),
+        _ => most,
+    })
+}
+
+/// Where the centre of mass of the body in a slot is.
+fn pose_of(world: &World, slot: u32) -> Pose {
+    world.body_in_slot(slot).map_or(Pose::IDENTITY, |(_, body)| *body.state().pose())
+}

@@ -1,0 +1,269 @@
+//! Joints under exact time stepping: periods, drift, energy, loops, motors, limits, contact beside them.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+#[path = "common/timed.rs"]
+mod timed;
+
+use sim_math::{assert_close, glam::DVec3};
+use sim_traits::{BodyId, Cuboid, HalfSpace, JointId, Sphere};
+use sim_world::{Body, EventKind, Joint, JointMotor, JointPartner::World as Ground, Stepper, World};
+
+use sim_steppers::TimeStepping;
+
+const G: f64 = 9.81;
+
+fn newton(dt: f64) -> TimeStepping {
+    timed::cone(|params| params.dt = dt)
+}
+
+fn earth() -> World {
+    World::new(DVec3::new(0.0, 0.0, -G)).unwrap()
+}
+
+fn ball(world: &mut World, at: DVec3) -> BodyId {
+    world.add(Body::free().shape(Sphere::new(0.1).unwrap()).density(1000.0).at(at)).unwrap()
+}
+
+/// Kinetic and potential energy of the free bodies.
+fn energy(world: &World) -> f64 {
+    let of = |body: &Body| {
+        let height = body.position().z;
+        if body.is_free() { body.state().kinetic_energy() + body.mass() * G * height } else { 0.0 }
+    };
+    world.bodies().map(|(_, body)| of(body)).sum()
+}
+
+fn pendulum() -> (World, BodyId, JointId) {
+    let mut world = earth();
+    let bob = ball(&mut world, DVec3::X);
+    let hinge = world.add_joint(Joint::hinge(Ground, bob).anchor([0.0; 3]).axis([0.0, 1.0, 0.0])).unwrap();
+    (world, bob, hinge)
+}
+
+/// Time of the first passage through the lowest place, by interpolation.
+fn quarter_period(dt: f64) -> f64 {
+    let (mut world, bob, _) = pendulum();
+    let mut stepper = newton(dt);
+    let (mut time, mut x) = (0.0, 1.0);
+    while x > 0.0 {
+        (time, x) = (world.time(), world[bob].position().x);
+        stepper.advance(&mut world, dt).unwrap();
+        let next = world[bob].position().x;
+        if next <= 0.0 {
+            return time + (world.time() - time) * x / (x - next);
+        }
+        x = next;
+    }
+    time
+}
+
+// From 90 degrees: T/4 = K(sin 45°) √(l/g) (1 + k²/l²)^½, with the ball's own inertia.
+#[test]
+fn a_pendulum_keeps_its_period_and_its_energy() {
+    let inertia = 1.0 + 0.4 * 0.01;
+    let exact = 1.854_074_677_301_372 * (inertia / G).sqrt();
+    let found = [1.0 / 240.0, 1.0 / 480.0, 1.0 / 960.0].map(quarter_period);
+    let errors = found.map(|t| (t - exact).abs());
+    println!("quarter periods {found:?}, exact {exact}, errors {errors:?}");
+    // First order at least, and after extrapolation a millionth.
+    assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1], "{errors:?}");
+    let extrapolated = 2.0 * found[2] - found[1];
+    assert!((extrapolated - exact).abs() < 1e-5, "{extrapolated}");
+    let (mut world, bob, hinge) = pendulum();
+    let mut stepper = newton(1.0 / 240.0);
+    let start = energy(&world);
+    let scale = world[bob].mass() * G;
+    let (mut most, mut drift) = (0.0_f64, 0.0_f64);
+    for _ in 0..60 {
+        let report = stepper.advance(&mut world, 1.0).unwrap();
+        let account = report.energy;
+        assert!(account.remainder().abs() < 1e-11 * account.flowed, "{account:?}");
+        most = most.max((energy(&world) - start).abs() / scale);
+        let miss = world.joint_error(hinge).unwrap();
+        drift = drift.max(miss.linear).max(miss.angular);
+    }
+    println!("energy within {most} of m g l over a minute, drift {drift}");
+    assert!(most < 2e-2 && drift < 1e-8);
+}
+
+#[test]
+fn a_chain_hangs_together() {
+    let mut world = earth();
+    let mut last = None;
+    // It swings from 45 degrees, so that it stays taut.
+    for k in 0..20 {
+        let along = DVec3::new(1.0, 0.0, -1.0).normalize();
+        let center = along * (0.1 + 0.2 * f64::from(k));
+        let shape = Sphere::new(0.04).unwrap();
+        let mass = if k == 19 { 1000.0 } else { 1.0 };
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * 0.04_f64.powi(3);
+        let link = world.add(Body::free().shape(shape).density(mass / volume).at(center)).unwrap();
+        let anchor = center - along * 0.1;
+        let joint = match last {
+            Some(before) => Joint::ball(before, link),
+            None => Joint::ball(Ground, link),
+        };
+        world.add_joint(joint.anchor(anchor)).unwrap();
+        last = Some(link);
+    }
+    let mut stepper = newton(1.0 / 240.0);
+    let mut worst = 0.0_f64;
+    for _ in 0..40 {
+        let report = stepper.advance(&mut world, 0.05).unwrap();
+        assert!(report.energy.remainder().abs() < 1e-9 * report.energy.flowed, "{:?}", report.energy);
+        for (id, _) in world.joints().collect::<Vec<_>>() {
+            worst = worst.max(world.joint_error(id).unwrap().linear);
+        }
+    }
+    println!("a ton on twenty links: joints are off by {worst}");
+    assert!(worst < 1e-6 * 0.2);
+}
+
+#[test]
+fn a_four_bar_linkage_in_space_stays_closed() {
+    // Four hinges of parallel axes: three rows too many.
+    let mut world = earth();
+    let bar = |world: &mut World, at: DVec3, half: DVec3| {
+        world.add(Body::free().shape(Cuboid::new(half).unwrap()).density(1000.0).at(at)).unwrap()
+    };
+    let left = bar(&mut world, DVec3::new(0.0, 0.0, -0.5), DVec3::new(0.02, 0.02, 0.5));
+    let right = bar(&mut world, DVec3::new(1.0, 0.0, -0.5), DVec3::new(0.02, 0.02, 0.5));
+    let low = bar(&mut world, DVec3::new(0.5, 0.0, -1.0), DVec3::new(0.5, 0.02, 0.02));
+    let y = [0.0, 1.0, 0.0];
+    world.add_joint(Joint::hinge(Ground, left).anchor([0.0; 3]).axis(y)).unwrap();
+    world.add_joint(Joint::hinge(Ground, right).anchor([1.0, 0.0, 0.0]).axis(y)).unwrap();
+    world.add_joint(Joint::hinge(left, low).anchor([0.0, 0.0, -1.0]).axis(y)).unwrap();
+    world.add_joint(Joint::hinge(right, low).anchor([1.0, 0.0, -1.0]).axis(y)).unwrap();
+    world.set_velocity(low, sim_math::spatial::Motion::new(DVec3::ZERO, DVec3::X)).unwrap();
+    let mut stepper = newton(1.0 / 240.0);
+    let mut worst = 0.0_f64;
+    for _ in 0..20 {
+        let report = stepper.advance(&mut world, 0.5).unwrap();
+        assert_eq!(report.solver.unsolved, 0, "{:?}", report.solver);
+        for (id, _) in world.joints().collect::<Vec<_>>() {
+            let miss = world.joint_error(id).unwrap();
+            worst = worst.max(miss.linear).max(miss.angular);
+        }
+    }
+    println!("four-bar linkage: off by {worst}");
+    assert!(worst < 1e-8);
+}
+
+#[test]
+fn a_motor_turns_a_crank_with_the_force_that_it_has() {
+    // A wheel about z: no gravity. J = ½ m r².
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let wheel = ball(&mut world, DVec3::ZERO);
+    let mass = world[wheel].mass();
+    let inertia = 0.4 * mass * 0.01;
+    let hinge = world
+        .add_joint(
+            Joint::hinge(Ground, wheel)
+                .anchor([0.0; 3])
+                .axis([0.0, 0.0, 1.0])
+                .motor(JointMotor::velocity(5.0, 0.1)),
+        )
+        .unwrap();
+    let mut stepper = newton(1.0 / 240.0);
+    stepper.advance(&mut world, 0.5).unwrap();
+    assert_close!(world.joint_rate(hinge, 0).unwrap(), 0.1 / inertia * 0.5, rel = 1e-9);
+    let seconds = 5.0 * inertia / 0.1;
+    stepper.advance(&mut world, seconds).unwrap();
+    assert_close!(world.joint_rate(hinge, 0).unwrap(), 5.0, rel = 1e-9);
+    // It goes on over several turns.
+    stepper.advance(&mut world, 5.0).unwrap();
+    assert!(world.joint_value(hinge, 0).unwrap() > 20.0);
+    // A servo that is far stiffer than an explicit step would bear.
+    world.set_joint_motor(hinge, 0, Some(JointMotor::position(1.0, 100.0, 10.0, f64::INFINITY))).unwrap();
+    stepper.advance(&mut world, 2.0).unwrap();
+    assert_close!(world.joint_value(hinge, 0).unwrap(), 1.0, abs = 1e-6);
+}
+
+#[test]
+fn limits_stop_and_doors_rest_on_the_floor() {
+    let mut world = earth();
+    world.add(Body::fixed().shape(HalfSpace::up()).at([0.0, 0.0, -0.5])).unwrap();
+    // A hatch that falls to its limit at half a right angle, and one that falls on the floor.
+    for (y, limit) in [(0.0, Some(0.5)), (2.0, None)] {
+        let half = DVec3::new(0.5, 0.3, 0.02);
+        let hatch = world
+            .add(Body::free().shape(Cuboid::new(half).unwrap()).density(500.0).at([0.5, y, 0.0]))
+            .unwrap();
+        let joint = Joint::hinge(Ground, hatch).anchor([0.0, y, 0.0]).axis([0.0, 1.0, 0.0]);
+        let joint = match limit {
+            Some(limit) => joint.limits(-1.0, limit),
+            None => joint,
+        };
+        let id = world.add_joint(joint).unwrap();
+        let mut stepper = newton(1.0 / 240.0);
+        stepper.advance(&mut world, 6.0).unwrap();
+        let angle = world.joint_value(id, 0).unwrap();
+        match limit {
+            Some(limit) => assert_close!(angle, limit, abs = 1e-6),
+            // sin φ + (0.02/1) cos φ = 0.5: the lower edge touches.
+            None => assert!((0.4..0.56).contains(&angle), "{angle}"),
+        }
+        let speed = world[hatch].velocity();
+        assert!(speed.linear.length() + speed.angular.length() < 1e-6, "{speed:?}");
+    }
+}
+
+#[test]
+fn a_joint_breaks_under_its_load_and_says_so() {
+    let mut world = earth();
+    let bob = ball(&mut world, DVec3::new(0.0, 0.0, -1.0));
+    let weight = world[bob].mass() * G;
+    let holds =
+        world.add_joint(Joint::ball(Ground, bob).anchor([0.0; 3]).breaking_force(1.01 * weight)).unwrap();
+    let mut stepper = newton(1.0 / 240.0);
+    stepper.advance(&mut world, 1.0).unwrap();
+    assert!(!world.joint(holds).unwrap().is_broken());
+    assert_close!(world.joint(holds).unwrap().reaction().linear.z, weight, rel = 1e-9);
+    world
+        .set_joint_breaking(holds, sim_world::Breaking { force: 0.99 * weight, ..Default::default() })
+        .unwrap();
+    stepper.advance(&mut world, 1.0).unwrap();
+    assert!(
+        world
+            .events()
+            .iter()
+            .any(|e| matches!(e.kind, EventKind::JointBroken { joint, .. } if joint == holds))
+    );
+    assert!(world[bob].position().z < -2.0);
+}
+
+#[test]
+fn ropes_pulleys_and_gears_keep_their_ratios() {
+    // Atwood: masses 2 and 1 over a pulley: a = g/3.
+    let mut world = earth();
+    let heavy = world
+        .add(Body::free().shape(Sphere::new(0.1).unwrap()).density(2000.0).at([-0.5, 0.0, -1.0]))
+        .unwrap();
+    let light = ball(&mut world, DVec3::new(0.5, 0.0, -2.0));
+    world
+        .add_joint(Joint::multibar([
+            (heavy.into(), DVec3::new(-0.5, 0.0, -1.0)),
+            (Ground, DVec3::new(-0.5, 0.0, 0.0)),
+            (Ground, DVec3::new(0.5, 0.0, 0.0)),
+            (light.into(), DVec3::new(0.5, 0.0, -2.0)),
+        ]))
+        .unwrap();
+    let mut stepper = newton(1.0 / 240.0);
+    stepper.advance(&mut world, 0.5).unwrap();
+    assert_close!(world[light].velocity().linear.z, G / 3.0 * 0.5, rel = 1e-9);
+    assert_close!(world[heavy].velocity().linear.z, -G / 3.0 * 0.5, rel = 1e-9);
+    // Two wheels of one to three.
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let (a, b) = (ball(&mut world, DVec3::ZERO), ball(&mut world, DVec3::X));
+    let z = [0.0, 0.0, 1.0];
+    let first = world
+        .add_joint(Joint::hinge(Ground, a).axis(z).motor(JointMotor::velocity(2.0, f64::INFINITY)))
+        .unwrap();
+    let second = world.add_joint(Joint::hinge(Ground, b).axis(z)).unwrap();
+    world.add_joint(Joint::gear(first, second, -3.0)).unwrap();
+    stepper = newton(1.0 / 240.0);
+    stepper.advance(&mut world, 10.0).unwrap();
+    let [x, y] = [first, second].map(|id| world.joint_value(id, 0).unwrap());
+    assert_close!(x, 20.0, rel = 1e-6);
+    assert_close!(x, -3.0 * y, abs = 1e-7);
+}
