@@ -4,7 +4,6 @@
 use constraint_dynamics::joints::{JointRows, RowLaw};
 use sim_math::{
     Pose,
-    curve::{Curve, Line},
     glam::{DQuat, DVec3},
     ops,
     spatial::{Force, Motion},
@@ -18,7 +17,7 @@ use sim_world::{
     Body, Breaking, Change, EventKind, Joint, JointAxis, JointBuilder, JointDrive, JointLimits, JointMotor,
     JointPartner, JointSoftness, StepError, World, WorldError,
 };
-use std::{f64::consts::PI, sync::Arc};
+use std::f64::consts::PI;
 
 fn space() -> World {
     World::new(DVec3::ZERO).unwrap()
@@ -388,7 +387,9 @@ fn clones_and_digests_know_joints() {
 #[cfg(feature = "serde")]
 #[test]
 fn snapshots_keep_joints() {
+    use sim_math::curve::{Curve, Line};
     use sim_world::{Registry, SnapshotError};
+    use std::sync::Arc;
     let (mut world, a, b) = two();
     let registry = Registry::default();
     for joint in all(a, b, DVec3::new(0.2, 0.3, 0.4)) {
