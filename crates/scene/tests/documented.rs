@@ -6,6 +6,10 @@ use scene::format::{
         BodySpec, InertiaSpec, LegSpec, MotionSpec, PointMassSpec, RandomSpec, RepeatSpec, RotationSpec,
         VarySpec,
     },
+    joint::{
+        JointAxisSpec, JointCurveSpec, JointMotorSpec, JointPointSpec, JointSoftSpec, JointSpec,
+        JointSpringSpec, JointSurfaceSpec,
+    },
     model::{
         AnchorSpec, CombineSpec, ControllerSpec, ForceSpec, MaterialSpec, PairSpec, PartsSpec, RecordSpec,
         RunSpec, Scene, StepperSpec,
@@ -153,7 +157,7 @@ fn documented() -> BTreeMap<String, Vec<(String, Vec<String>)>> {
 #[test]
 fn every_field_is_documented_and_nothing_else() {
     let mut sections = documented();
-    let types: [(&str, Vec<String>); 22] = [
+    let types: [(&str, Vec<String>); 30] = [
         ("Scene", fields_of::<Scene>()),
         ("MaterialSpec", fields_of::<MaterialSpec>()),
         ("PairSpec", fields_of::<PairSpec>()),
@@ -169,6 +173,14 @@ fn every_field_is_documented_and_nothing_else() {
         ("LegSpec", fields_of::<LegSpec>()),
         ("ShapeSpec", fields_of::<ShapeSpec>()),
         ("PartSpec", fields_of::<PartSpec>()),
+        ("JointSpec", fields_of::<JointSpec>()),
+        ("JointAxisSpec", fields_of::<JointAxisSpec>()),
+        ("JointMotorSpec", fields_of::<JointMotorSpec>()),
+        ("JointSpringSpec", fields_of::<JointSpringSpec>()),
+        ("JointSoftSpec", fields_of::<JointSoftSpec>()),
+        ("JointPointSpec", fields_of::<JointPointSpec>()),
+        ("JointCurveSpec", fields_of::<JointCurveSpec>()),
+        ("JointSurfaceSpec", fields_of::<JointSurfaceSpec>()),
         ("ForceSpec", fields_of::<ForceSpec>()),
         ("AnchorSpec", fields_of::<AnchorSpec>()),
         ("ControllerSpec", fields_of::<ControllerSpec>()),

@@ -4,7 +4,6 @@
 use constraint_dynamics::joints::{JointRows, RowLaw};
 use sim_math::{
     Pose,
-    curve::{Curve, Line},
     glam::{DQuat, DVec3},
     ops,
     spatial::{Force, Motion},
@@ -18,7 +17,7 @@ use sim_world::{
     Body, Breaking, Change, EventKind, Joint, JointAxis, JointBuilder, JointDrive, JointLimits, JointMotor,
     JointPartner, JointSoftness, StepError, World, WorldError,
 };
-use std::{f64::consts::PI, sync::Arc};
+use std::f64::consts::PI;
 
 fn space() -> World {
     World::new(DVec3::ZERO).unwrap()
@@ -68,7 +67,7 @@ fn all(a: BodyId, b: BodyId, at: DVec3) -> Vec<JointBuilder> {
     ]
 }
 
-// proves: CLI-70, DYN-86
+// proves: CLI-70
 #[test]
 fn joints_begin_without_error_wherever_the_bodies_are() {
     let mut random = SplitMix64(5);
@@ -108,6 +107,7 @@ fn joints_begin_without_error_wherever_the_bodies_are() {
     }
 }
 
+// proves: DYN-86
 #[test]
 fn joints_that_cannot_be_are_refused_by_name() {
     let (mut world, a, b) = two();
@@ -251,6 +251,33 @@ fn joined_bodies_do_not_collide_unless_they_are_let() {
 }
 
 #[test]
+fn pairs_that_pass_through_each_other_are_those_of_the_joints() {
+    let mut random = SplitMix64(9);
+    let mut world = space();
+    let bodies: Vec<BodyId> = (0..8).map(|k| cube(&mut world, DVec3::X * f64::from(k))).collect();
+    let mut joints: Vec<(JointId, [BodyId; 2], bool)> = Vec::new();
+    for _ in 0..400 {
+        if random.below(2) == 0 || joints.is_empty() {
+            let (a, b, collide) = (bodies[random.below(8)], bodies[random.below(8)], random.below(3) == 0);
+            if a != b {
+                joints.push((world.add_joint(Joint::ball(a, b).collide(collide)).unwrap(), [a, b], collide));
+            }
+        } else {
+            let (id, ..) = joints.swap_remove(random.below(joints.len()));
+            world.remove_joint(id).unwrap();
+        }
+        for &a in &bodies {
+            for &b in &bodies {
+                let joined = joints
+                    .iter()
+                    .any(|(_, pair, collide)| !collide && a != b && [a, b].iter().all(|x| pair.contains(x)));
+                assert_eq!(world.ignores(a, b), joined);
+            }
+        }
+    }
+}
+
+#[test]
 fn joints_go_with_their_bodies() {
     let (mut world, a, b) = two();
     let c = cube(&mut world, DVec3::new(0.0, 3.0, 0.0));
@@ -279,6 +306,11 @@ fn settings_change_while_it_runs() {
     world.set_joint_motor(hinge, 0, Some(faster)).unwrap();
     assert_eq!(world.changes(), [Change::Joint(hinge)]);
     assert_eq!(world.joint(hinge).unwrap().model().axes[0].motor, Some(faster));
+    // What cannot be changes nothing.
+    let before = world.digest();
+    assert!(world.set_joint_motor(hinge, 0, Some(JointMotor::velocity(f64::NAN, 2.0))).is_err());
+    assert!(world.set_joint_axis(hinge, 0, JointAxis::locked()).is_err());
+    assert_eq!((world.digest(), world.changes().len()), (before, 1));
     let limits = JointLimits { low: -1.0, high: 1.0, restitution: 0.5 };
     world.set_joint_limits(hinge, 0, Some(limits)).unwrap();
     // Other rows: what the old ones exerted is forgotten.
@@ -388,7 +420,9 @@ fn clones_and_digests_know_joints() {
 #[cfg(feature = "serde")]
 #[test]
 fn snapshots_keep_joints() {
+    use sim_math::curve::{Curve, Line};
     use sim_world::{Registry, SnapshotError};
+    use std::sync::Arc;
     let (mut world, a, b) = two();
     let registry = Registry::default();
     for joint in all(a, b, DVec3::new(0.2, 0.3, 0.4)) {

@@ -114,6 +114,11 @@ fn follow(curve: &dyn Curve, p: DVec3, mut s: f64) -> f64 {
         if !step.is_finite() || (small && step.abs() >= 0.5 * before) {
             return s;
         }
+        // Who asks twice gets the same bits.
+        let least = 4.0 * f64::EPSILON;
+        if step * step * length <= least * least * (p.length_squared() + q.length_squared()) {
+            return s;
+        }
         before = step.abs();
         let mut better = small;
         for _ in 0..40 {
@@ -147,7 +152,11 @@ fn arc(curve: &dyn Curve, from: f64, to: f64) -> f64 {
 
 /// A unit vector across `t`, as near as possible to the one of before.
 fn across(before: DVec3, t: DVec3) -> DVec3 {
-    let n = before - t * before.dot(t);
+    let (along, least) = (before.dot(t), 4.0 * f64::EPSILON);
+    if along.abs() <= least && (before.length_squared() - 1.0).abs() <= least {
+        return before;
+    }
+    let n = before - t * along;
     if n.length_squared() > 1e-6 { n.normalize() } else { frame_across(t).map_or(DVec3::X, |f| f.x_axis) }
 }
 

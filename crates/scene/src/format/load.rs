@@ -97,6 +97,7 @@ pub struct Loaded {
 struct Origins {
     bodies: Vec<(usize, usize)>,
     pairs: Vec<(usize, usize)>,
+    joints: Vec<(usize, usize)>,
     forces: Vec<(usize, usize)>,
     controllers: Vec<(usize, usize)>,
     materials: BTreeMap<String, usize>,
@@ -133,6 +134,10 @@ impl Loaded {
         self.listed(&self.origins.pairs, "pairs", index)
     }
 
+    pub(crate) fn joint(&self, index: usize) -> Place {
+        self.listed(&self.origins.joints, "joints", index)
+    }
+
     pub(crate) fn force(&self, index: usize) -> Place {
         self.listed(&self.origins.forces, "forces", index)
     }
@@ -166,6 +171,7 @@ impl Origins {
         Self {
             bodies: all(scene.bodies.len()),
             pairs: all(scene.pairs.len()),
+            joints: all(scene.joints.len()),
             forces: all(scene.forces.len()),
             controllers: all(scene.controllers.len()),
             materials: scene.materials.keys().map(|k| (k.clone(), file)).collect(),
@@ -253,6 +259,8 @@ impl Reader<'_> {
             origins.bodies.splice(0..0, from.bodies);
             scene.pairs.splice(0..0, part.pairs);
             origins.pairs.splice(0..0, from.pairs);
+            scene.joints.splice(0..0, part.joints);
+            origins.joints.splice(0..0, from.joints);
             scene.forces.splice(0..0, part.forces);
             origins.forces.splice(0..0, from.forces);
             scene.controllers.splice(0..0, part.controllers);

@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`model`], [`body`], [`shape`] | what can be written, as plain types |
+//! | [`model`], [`body`], [`joint`], [`shape`] | what can be written, as plain types |
 //! | [`text`] | text to [`Scene`] and back, errors with place |
 //! | [`mod@load`] | files, includes, limits |
 //!
@@ -10,6 +10,7 @@
 
 pub mod body;
 pub mod error;
+pub mod joint;
 pub mod load;
 pub mod model;
 pub mod shape;

@@ -1,6 +1,6 @@
 //! A scene file as a whole: everything but shapes and bodies.
 
-use super::{body::BodySpec, is_default, shape::ShapeSpec, vector::Triple};
+use super::{body::BodySpec, is_default, joint::JointSpec, shape::ShapeSpec, vector::Triple};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{self, MapAccess, Visitor},
@@ -17,7 +17,7 @@ pub struct Scene {
     /// What happens in it, for people.
     #[serde(skip_serializing_if = "is_default")]
     pub about: Option<String>,
-    /// Files whose materials, shapes, bodies, forces and controllers come first, relative to this file. Their other settings
+    /// Files whose materials, shapes, bodies, joints, forces and controllers come first, relative to this file. Their other settings
     /// hold where this file has none.
     #[serde(skip_serializing_if = "is_default")]
     pub include: Vec<String>,
@@ -39,6 +39,9 @@ pub struct Scene {
     /// Bodies.
     #[serde(skip_serializing_if = "is_default")]
     pub bodies: Vec<BodySpec>,
+    /// Joints.
+    #[serde(skip_serializing_if = "is_default")]
+    pub joints: Vec<JointSpec>,
     /// Forces besides gravity.
     #[serde(skip_serializing_if = "is_default")]
     pub forces: Vec<ForceSpec>,

@@ -6,6 +6,7 @@
 //! | `shapes`, `dish` | shapes to convex solids |
 //! | `pattern`, `random` | where copies go |
 //! | `motion`, `rotation` | prescribed motion, orientations |
+//! | `joints` | what holds bodies together |
 //! | `forces` | forces besides gravity |
 //! | [`control`] | controllers by name |
 //! | [`parts`] | steppers and their parts by name |
@@ -14,6 +15,7 @@ mod bodies;
 pub mod control;
 mod dish;
 mod forces;
+mod joints;
 mod motion;
 pub mod parts;
 mod pattern;
@@ -23,6 +25,7 @@ mod shapes;
 
 pub use bodies::Placed;
 pub use control::{Controller, Registry, Scheduled};
+pub use joints::PlacedJoint;
 pub use motion::Prescribed;
 pub use shapes::Piece;
 
@@ -56,6 +59,8 @@ pub struct Setup {
     pub world: World,
     /// Bodies in the order in which they were added.
     pub bodies: Vec<Placed>,
+    /// Joints in the order in which they were added.
+    pub joints: Vec<PlacedJoint>,
     /// Controllers with their times.
     pub controllers: Vec<Scheduled>,
     /// Stepper and parts.
@@ -98,6 +103,12 @@ impl Setup {
             StepError::Impact { pair, source } => format!("{}: {source}", pair_of(pair.bodies)),
             StepError::Contact { pair, source } => format!("{}: {source}", pair_of(pair.bodies)),
             StepError::Body { body, source } => format!("{}: {source}", named(*body)),
+            StepError::UnsupportedJoint { joint, kind, stepper } => {
+                let of = self.joints.iter().find(|j| j.id == *joint);
+                let name =
+                    of.map_or_else(|| joint.to_string(), |j| format!("{} (`{}`)", j.place.name(), j.name));
+                format!("{name}: the {stepper} stepper cannot run joints yet ({kind})")
+            }
             StepError::Unsupported { body, what } => format!("{}: {what}", named(*body)),
             other => other.to_string(),
         };
@@ -134,6 +145,7 @@ pub fn lower(loaded: &Loaded, files: &dyn Files, registry: &Registry) -> Result<
         .map_err(|e| root.error(e))?;
     let bodies = bodies::add_all(&mut world, loaded, files, &materials)?;
     let names = Names::new(&bodies);
+    let joints = joints::add_all(&mut world, loaded, &names)?;
     forces::add_all(&mut world, loaded, &names)?;
     let mut controllers = Vec::with_capacity(scene.controllers.len());
     for (k, spec) in scene.controllers.iter().enumerate() {
@@ -150,6 +162,7 @@ pub fn lower(loaded: &Loaded, files: &dyn Files, registry: &Registry) -> Result<
         title: scene.title.clone().unwrap_or_else(|| loaded.files.first().cloned().unwrap_or_default()),
         world,
         bodies,
+        joints,
         controllers,
         choice,
         until,

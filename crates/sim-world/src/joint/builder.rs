@@ -228,6 +228,12 @@ impl JointBuilder {
         kind
     }
 
+    /// True if a free axis is an angle; else it is a shift.
+    #[must_use]
+    pub fn is_angle(&self, axis: usize) -> bool {
+        self.kind().is_angle(axis)
+    }
+
     /// Point of both partners, world, m. By default the centre of mass of the second partner, or of the first if the second is the world;
     /// of bars and ropes the centre of mass of each.
     pub fn anchor(mut self, point: impl Into<DVec3>) -> Self {

@@ -26,9 +26,16 @@ impl World {
     /// a negative force, a number that is not finite, bodies that are not where the joint holds them (unless [`JointBuilder::apart`]).
     pub fn add_joint(&mut self, joint: JointBuilder) -> Result<JointId, WorldError> {
         let joint = joint.build(self.joints.next_id(), self)?;
+        if !joint.collide {
+            for_pairs(&joint.bodies, |pair| {
+                if let Err(place) = self.joined.binary_search(&pair) {
+                    self.joined.insert(place, pair);
+                }
+            });
+        }
         let bodies = joint.bodies.clone();
         let id = self.joints.insert(joint);
-        self.joint_came_or_went(id, &bodies);
+        self.note_joint(id, &bodies);
         Ok(id)
     }
 
@@ -37,8 +44,11 @@ impl World {
     /// # Errors
     /// There is no such joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), WorldError> {
-        let joint = self.joints.remove(id).ok_or(WorldError::UnknownJoint { id })?;
-        self.joint_came_or_went(id, &joint.bodies);
+        let joint: Joint = self.joints.remove(id).ok_or(WorldError::UnknownJoint { id })?;
+        if !joint.collide {
+            self.find_joined_among(&joint.bodies);
+        }
+        self.note_joint(id, &joint.bodies);
         Ok(())
     }
 
@@ -56,8 +66,7 @@ impl World {
         }
     }
 
-    fn joint_came_or_went(&mut self, id: JointId, bodies: &[BodyId]) {
-        self.find_joined();
+    fn note_joint(&mut self, id: JointId, bodies: &[BodyId]) {
         self.note(Change::Joint(id));
         for &body in bodies {
             self.note(Change::Filtered(body));
@@ -65,18 +74,26 @@ impl World {
     }
 
     /// Finds out which bodies pass through each other because of joints.
+    #[cfg(feature = "serde")]
     pub(crate) fn find_joined(&mut self) {
-        let mut joined = std::mem::take(&mut self.joined);
-        joined.clear();
-        for (_, joint) in self.joints() {
-            if !joint.collide {
-                for (k, &a) in joint.bodies.iter().enumerate() {
-                    joined.extend(joint.bodies[..k].iter().map(|&b| sorted(a, b)));
-                }
-            }
+        let mut joined = Vec::new();
+        for (_, joint) in self.joints().filter(|(_, j)| !j.collide) {
+            for_pairs(&joint.bodies, |pair| joined.push(pair));
         }
         joined.sort_unstable();
         joined.dedup();
+        self.joined = joined;
+    }
+
+    /// The same for bodies that one joint less holds: others may hold them still.
+    fn find_joined_among(&mut self, bodies: &[BodyId]) {
+        let mut joined = std::mem::take(&mut self.joined);
+        for_pairs(bodies, |pair| {
+            let holds = |j: &Joint| !j.collide && pair.iter().all(|b| j.bodies.contains(b));
+            if let (Ok(place), false) = (joined.binary_search(&pair), self.joints().any(|(_, j)| holds(j))) {
+                joined.remove(place);
+            }
+        });
         self.joined = joined;
     }
 
@@ -161,6 +178,7 @@ impl World {
         Ok(())
     }
 
+    /// Changes the settings of a free axis if what comes out makes sense, without allocation: controllers do it all the time.
     fn change_axis(
         &mut self,
         id: JointId,
@@ -168,14 +186,32 @@ impl World {
         change: impl FnOnce(&mut JointAxis),
     ) -> Result<(), WorldError> {
         let joint = self.joint(id)?;
-        if axis >= joint.model.axes.len() {
-            return Err(no_axis(id, &joint.model, axis));
+        let Some(&old) = joint.model.axes.get(axis) else { return Err(no_axis(id, &joint.model, axis)) };
+        let mut new = old;
+        change(&mut new);
+        if new == old {
+            return Ok(());
         }
-        self.change_joint(id, |joint| {
-            // What it exerted belongs to other rows.
+        self.put_axis(id, axis, new);
+        if let Err(error) = self.joint(id).and_then(|joint| self.check_joint(id, joint)) {
+            self.put_axis(id, axis, old);
+            return Err(error);
+        }
+        // A motor with other numbers has the same rows, and what they exerted is a good guess.
+        let same_rows =
+            JointAxis { motor: old.motor, ..new } == old && new.motor.is_some() == old.motor.is_some();
+        if let (false, Some(joint)) = (same_rows, self.joints.get_mut(id)) {
             joint.impulses.clear();
-            change(&mut joint.model.axes[axis]);
-        })
+        }
+        self.note(Change::Joint(id));
+        Ok(())
+    }
+
+    fn put_axis(&mut self, id: JointId, axis: usize, settings: JointAxis) {
+        let place = self.joints.get_mut(id).and_then(|joint: &mut Joint| joint.model.axes.get_mut(axis));
+        if let Some(place) = place {
+            *place = settings;
+        }
     }
 
     /// Switches a joint on or off. One that is off keeps its bodies from colliding as before, and its angles are followed again from where
@@ -211,12 +247,6 @@ impl World {
         axis: usize,
         motor: Option<JointMotor>,
     ) -> Result<(), WorldError> {
-        let joint = self.joint(id)?;
-        let old = joint.model.axes.get(axis).ok_or_else(|| no_axis(id, &joint.model, axis))?.motor;
-        if old.is_some() == motor.is_some() {
-            // The rows are the same: what they exerted is a good guess.
-            return self.change_joint(id, |joint| joint.model.axes[axis].motor = motor);
-        }
         self.change_axis(id, axis, |a| a.motor = motor)
     }
 
@@ -401,6 +431,13 @@ impl World {
             }
             None => Ok(()),
         }
+    }
+}
+
+/// All pairs among some bodies, smaller slot first.
+fn for_pairs(bodies: &[BodyId], mut act: impl FnMut([BodyId; 2])) {
+    for (k, &a) in bodies.iter().enumerate() {
+        bodies[..k].iter().for_each(|&b| act(sorted(a, b)));
     }
 }
 
