@@ -16,6 +16,7 @@
 //! | `strike` | several contacts of a pair that hit at one time, as one impact |
 //! | `phase` | impulses of all contacts that one collision makes approach: improved handling |
 //! | `touch` | one contact of such a phase |
+//! | `lend` | energy that phases lend, and the books of their impulses |
 //! | `sense` | sensors, and what is listed of contacts |
 //! | `sleep` | islands that fall asleep and wake up |
 //! | `quarantine` | bodies whose state stops being finite |
@@ -32,6 +33,7 @@ mod clusters;
 mod control;
 mod halting;
 mod hull;
+mod lend;
 mod lifetimes;
 mod locate;
 mod look;
