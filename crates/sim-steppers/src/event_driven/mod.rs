@@ -7,6 +7,7 @@
 //! | `lifetimes` | which pairs are watched, and for how long |
 //! | `look` | poses, distance and closing speed of a pair at a time |
 //! | `hull` | convex parts of colliders |
+//! | `turning` | how fast convex parts turn, by their symmetry |
 //! | `near` | bounds for shapes that are not convex, by their parts |
 //! | `close` | travel bounds that know where the closest points are |
 //! | `predict` | lower bounds of impact times, renewed without a new distance |
@@ -51,6 +52,7 @@ mod stepper;
 mod strike;
 mod sync;
 mod touch;
+mod turning;
 
 pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;

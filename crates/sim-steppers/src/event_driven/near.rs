@@ -127,8 +127,9 @@ impl<'a> Question<'a> {
             let normal = world_from_a.transform_vector(normal);
             let point = world_from_a.transform_point(0.5 * (found.point_a + found.point_b));
             let [va, vb] = [0, 1].map(|k: usize| self.states[k].velocity_at(point));
-            let hulls = [Hull::part(a, *p), Hull::part(b, *q)];
-            let couple = Couple { bodies: self.sides.bodies, hulls };
+            let bodies = self.sides.bodies;
+            let hulls = [Hull::part(bodies[0], a, *p), Hull::part(bodies[1], b, *q)];
+            let couple = Couple { bodies, hulls };
             let gap = Gap { couple, distance, normal, closing: (vb - va).dot(normal) };
             if near.len() < KEPT {
                 near.push(gap);
