@@ -165,7 +165,7 @@ pub(crate) fn run(spec: &Spec, method: &Method, keep: &[bool]) -> Result<Figures
         };
         if points > 0 {
             // Distances, contacts read in every part of the step, and contacts visited in the iterations of the law.
-            let work = (report.distances + report.solver.steps * points) as f64
+            let work = (report.distances + report.solver.steps.max(1) * points) as f64
                 + report.solver.visits as f64 / VISITS;
             costs.push(work / points as f64);
         }

@@ -342,7 +342,7 @@ mod tests {
             let mut world = World::new(DVec3::ZERO).unwrap();
             world.add(Body::fixed().shape(TriMesh::terrain(5, 0.4, |_, _| 0.0).unwrap())).unwrap();
             let body = Body::free().shape(shape).at([0.05, 0.02, 0.1 + 1e-6]);
-            let flat = sim_math::glam::DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+            let flat = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
             let body = body.turned(flat).moving([0.0, 0.0, 1e-3]).spinning([0.0, 100.0, 0.0]);
             world.add(body).unwrap();
             with_look(&world, 0.0, |sides, seen| {
