@@ -158,10 +158,14 @@ pub(crate) fn run(spec: &Spec, method: &Method, keep: &[bool]) -> Result<Figures
         spin = fastest;
         let report = stepper.advance(&mut world, H).map_err(|e| fail(Class::Error, step, e.to_string()))?;
         total = if step == 0 { report } else { total.then(&report) };
-        let points = report.solver.points;
+        // From event to event a pair in contact counts as one.
+        let points = match report.solver.steps {
+            0 => world.contacts().len() as u64,
+            _ => report.solver.points,
+        };
         if points > 0 {
             // Distances, contacts read in every part of the step, and contacts visited in the iterations of the law.
-            let work = (report.distances + report.solver.steps * points) as f64
+            let work = (report.distances + report.solver.steps.max(1) * points) as f64
                 + report.solver.visits as f64 / VISITS;
             costs.push(work / points as f64);
         }

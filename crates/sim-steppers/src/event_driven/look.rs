@@ -43,7 +43,8 @@ impl<'a> Sides<'a> {
 
     /// Both colliders as a whole.
     pub(super) fn whole(&self) -> Couple<'a> {
-        Couple { bodies: self.bodies, hulls: self.colliders.map(Hull::whole) }
+        let hulls = [0, 1].map(|k| Hull::whole(self.bodies[k], self.colliders[k]));
+        Couple { bodies: self.bodies, hulls }
     }
 
     /// Bound on how far any point of one comes towards any point of the other from `time` (s) on, in whatever direction, for a
@@ -54,7 +55,8 @@ impl<'a> Sides<'a> {
             .map(|k| {
                 let spin = pieces[k].max_spin();
                 // An unbounded shape that does not turn has a radius all the same.
-                if spin > 0.0 { spin * self.colliders[k].extent().spin_radius } else { 0.0 }
+                let hull = Hull::whole(self.bodies[k], self.colliders[k]);
+                if spin > 0.0 && hull.turning.spin > 0.0 { hull.turning.spin * hull.spin_radius } else { 0.0 }
             })
             .iter()
             .sum();

@@ -7,6 +7,7 @@
 //! | `lifetimes` | which pairs are watched, and for how long |
 //! | `look` | poses, distance and closing speed of a pair at a time |
 //! | `hull` | convex parts of colliders |
+//! | `turning` | how fast convex parts turn, by their symmetry |
 //! | `near` | bounds for shapes that are not convex, by their parts |
 //! | `close` | travel bounds that know where the closest points are |
 //! | `predict` | lower bounds of impact times, renewed without a new distance |
@@ -16,6 +17,7 @@
 //! | `strike` | several contacts of a pair that hit at one time, as one impact |
 //! | `phase` | impulses of all contacts that one collision makes approach: improved handling |
 //! | `touch` | one contact of such a phase |
+//! | `lend` | energy that phases lend, and the books of their impulses |
 //! | `sense` | sensors, and what is listed of contacts |
 //! | `sleep` | islands that fall asleep and wake up |
 //! | `quarantine` | bodies whose state stops being finite |
@@ -32,6 +34,7 @@ mod clusters;
 mod control;
 mod halting;
 mod hull;
+mod lend;
 mod lifetimes;
 mod locate;
 mod look;
@@ -49,6 +52,7 @@ mod stepper;
 mod strike;
 mod sync;
 mod touch;
+mod turning;
 
 pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;

@@ -23,7 +23,7 @@
 //! grow:   pairs of bodies that got an impulse join, if they can be inside the envelope
 //! sweep:  visit every contact (see `touch`), forwards and backwards in turn
 //! step:   r = what a sweep changed,  β = |r|²/|r before|² < 1:   p ← p + β s,  s ← β s + r
-//! lend:   work of p above what its bodies may still borrow (`CREDIT` of m g ε each):  p ← λ p, as small as that or as parting allows
+//! lend:   p ← λ p, so that its work is no more than what its bodies may still borrow (see `lend`)
 //! until no velocity changes by more than `SETTLED` of a hop; or no approach is left, and
 //!         a sweep changes less than `FINE` of the most that one did, or it is stuck, or there were `PLENTY`
 //! ```
@@ -52,12 +52,12 @@ use super::{
     look::{Look, Sides, look_from},
     respond::{Outcome, Site},
     stepper::EventDriven,
-    touch::{ContactName, HOP, LEFT, LOW, Member, Pressing, Touch, sites},
+    touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
-use crate::{errors::of_world, push::Push};
-use rigid_impulse::{Body as RigidState, CollisionKind};
+use crate::errors::of_world;
+use rigid_impulse::Body as RigidState;
 use sim_math::glam::DVec3;
-use sim_world::{Collision, Rest, StepError, World};
+use sim_world::{Rest, StepError, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over all contacts.
@@ -79,16 +79,13 @@ const MEMORY: f64 = 20.0;
 const BRIEF: f64 = 0.1;
 /// Most contacts of a pair whose forces are remembered: no list grows in a step.
 const MAX_FORCES: usize = 4;
-/// Most energy that phases lend to a body, as a share of what lifts it through the envelope: it is lifted from contact to where contacts are no longer
-/// low, and hops there. Less would leave it to creep where it is, at sixteen times the number of events.
-const CREDIT: f64 = LOW + 2.0 * HOP;
 /// Not a member.
 const NONE: u32 = u32::MAX;
 
 /// A pair of the phase.
 #[derive(Debug, Clone, Copy)]
-struct Link {
-    slot: u32,
+pub(super) struct Link {
+    pub(super) slot: u32,
     closest: Site,
 }
 
@@ -104,14 +101,17 @@ pub(super) struct Bearing {
 /// Lists of a phase; kept for their memory.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
-    members: Vec<Member>,
+    pub(super) members: Vec<Member>,
     /// Member of a body slot.
     index: Vec<u32>,
-    links: Vec<Link>,
-    touches: Vec<Touch>,
+    pub(super) links: Vec<Link>,
+    pub(super) touches: Vec<Touch>,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
-    states: Vec<RigidState>,
+    /// Of members, after it.
+    pub(super) states: Vec<RigidState>,
+    /// The same before it.
+    pub(super) first: Vec<RigidState>,
 }
 
 impl Phase {
@@ -130,7 +130,7 @@ impl Phase {
         self.members.iter().any(|m| m.pushed && !m.spread)
     }
 
-    fn member(&self, slot: u32) -> Option<usize> {
+    pub(super) fn member(&self, slot: u32) -> Option<usize> {
         self.index.get(slot as usize).filter(|k| **k != NONE).map(|k| *k as usize)
     }
 
@@ -286,47 +286,6 @@ impl EventDriven {
         Ok(None)
     }
 
-    /// Limits the work of a phase to what its bodies may borrow, and notes what they did.
-    fn lend(&mut self, phase: &mut Phase, world: &World) {
-        let envelope = self.params.envelope();
-        let weight = |m: &Member| {
-            let body = world.body_in_slot(m.slot).map(|(_, b)| b);
-            let fall = body.map_or(0.0, |b| b.piece().acceleration());
-            if fall.is_finite() { fall / m.inverse_mass } else { 0.0 }
-        };
-        if self.lent.len() < world.body_slots() {
-            self.lent.resize(world.body_slots(), 0.0);
-        }
-        let (mut left, mut mass) = (0.0, 0.0);
-        for member in phase.members.iter().filter(|m| m.pushed && m.inverse_mass > 0.0) {
-            left += (CREDIT * weight(member) * envelope - self.lent[member.slot as usize]).max(0.0);
-            mass += 1.0 / member.inverse_mass;
-        }
-        // Work of λ p is a λ + b λ².
-        let (mut a, mut b) = (0.0, 0.0);
-        let mut least = 0.0_f64;
-        for touch in phase.touches.iter().filter(|t| t.active) {
-            let (u, v) = (touch.first_velocity(&phase.members), touch.velocity(&phase.members));
-            a += touch.impulse.dot(u);
-            b += 0.5 * touch.impulse.dot(v - u);
-            least = least.max(touch.share_to_part(u.z, v.z, envelope));
-        }
-        let mut work = a + b;
-        if work > left && b > 0.0 {
-            let share = (((a * a + 4.0 * b * left).sqrt() - a) / (2.0 * b)).max(least).min(1.0);
-            for k in 0..phase.touches.len() {
-                let touch = &mut phase.touches[k];
-                let p = touch.impulse * share;
-                touch.push(&mut phase.members, p);
-            }
-            work = (a + b * share) * share;
-        }
-        for member in phase.members.iter().filter(|m| m.pushed && m.inverse_mass > 0.0) {
-            let lent = &mut self.lent[member.slot as usize];
-            *lent = (*lent + work / (member.inverse_mass * mass)).max(-CREDIT * weight(member) * envelope);
-        }
-    }
-
     /// Brings in the pairs of all bodies that got impulses since the last call, in the order of their names. True if there were any.
     fn spread(&mut self, phase: &mut Phase, world: &World, time: f64) -> Result<bool, StepError> {
         let mut found = std::mem::take(&mut phase.found);
@@ -406,12 +365,8 @@ impl EventDriven {
             fall: pair.fall(time, seen.closing),
             friction: surface.friction,
             restitution: surface.restitution,
-            lent: pair
-                .bodies
-                .iter()
-                .map(|b| lent.get(*b as usize).copied().unwrap_or(0.0))
-                .sum::<f64>()
-                .max(0.0),
+            lent: lent.of_pair(pair.bodies),
+            room: lent.room(world, pair.bodies, params.envelope()),
         };
         if result.is_ok() {
             let elapsed = time - pair.bearing.since;
@@ -447,40 +402,8 @@ impl EventDriven {
         time: f64,
         before: &Outcome,
     ) -> Result<(), StepError> {
-        // Impulse after impulse, so that the books follow each.
-        let mut states = std::mem::take(&mut phase.states);
-        states.clear();
-        states.extend(phase.members.iter().map(|m| m.state));
-        let mut book = |stepper: &mut Self, slot: u32, members: [u32; 2], collision: &Collision| {
-            let [a, b] = members.map(|k| k as usize);
-            let (point, impulse) = (collision.point, collision.impulse);
-            let at_point = |s: &[RigidState]| [s[a].velocity_at(point), s[b].velocity_at(point)];
-            let before = at_point(&states);
-            for (k, impulse) in [(a, impulse), (b, -impulse)] {
-                let arm = point - states[k].pose().translation;
-                phase.members[k].push(&mut states[k], arm, impulse);
-            }
-            let kinds = [states[a].kind(), states[b].kind()];
-            world.book_collision(collision, kinds, before, at_point(&states));
-            stepper.note_collision(world, slot, time, collision);
-        };
-        for (slot, collision) in &before.collisions {
-            let Some(pair) = self.pairs.get(*slot) else { continue };
-            let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
-            book(self, *slot, members, collision);
-        }
-        for touch in phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO) {
-            let link = phase.links[touch.link as usize];
-            let Some(pair) = self.pairs.get(link.slot) else { continue };
-            let push = Push {
-                point: touch.frame.point,
-                normal: touch.frame.axes.z_axis,
-                separation: touch.separation,
-                impulse: touch.frame.to_world(touch.impulse),
-            };
-            let collision = push.collision(pair.names, touch.approach, CollisionKind::Boosted);
-            book(self, link.slot, touch.members, &collision);
-        }
+        self.book_phase(phase, world, time, before);
+        let states = std::mem::take(&mut phase.states);
         for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
             relaunch(world, member.slot, time, state)?;
         }

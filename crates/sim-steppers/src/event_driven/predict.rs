@@ -84,7 +84,11 @@ const DUST: f64 = 1e-9;
 fn travel(couple: &Couple<'_>, time: f64, normal: DVec3, distance: f64) -> Travel {
     let of = |k: usize, direction: DVec3| {
         let piece = couple.bodies[k].piece();
-        piece.travel(piece.center_velocity(time), direction, distance, couple.hulls[k].spin_radius)
+        let (hull, spin) = (&couple.hulls[k], piece.max_spin());
+        let slower = hull.turning.spin < spin;
+        // A part that turns more slowly than its body is like one of smaller radius.
+        let radius = if slower { hull.turning.spin / spin * hull.spin_radius } else { hull.spin_radius };
+        piece.travel(piece.center_velocity(time), direction, distance, radius)
     };
     let (a, b) = (of(0, -normal), of(1, normal));
     Travel { quadratic: a.quadratic + b.quadratic, linear: a.linear + b.linear }
@@ -128,7 +132,9 @@ pub(super) fn convex_bound(
             horizon *= 0.125;
         }
     };
-    let swerves = [0, 1].map(|k| Swerve::of(couple, states, Plane::With(k)));
+    // Reversals at single contacts come out even only if bodies are looked at many times while they rock.
+    let about = params.together().then_some(*normal);
+    let swerves = [0, 1].map(|k| Swerve::of(couple, states, Plane::With(k), about));
     for (k, swerve) in swerves.iter().enumerate() {
         let mut close = None;
         ask(swerve, &mut best, &mut |horizon| {
@@ -142,7 +148,8 @@ pub(super) fn convex_bound(
     if *distance <= params.envelope() && best.linear > 2.0 * closing.abs() {
         ask(&swerves[0], &mut best, &mut |horizon| {
             let plane = between_edges(couple, states, *normal, horizon)?;
-            Close::new(couple, states, *normal, plane, Swerve::of(couple, states, plane))?.travel(horizon)
+            Close::new(couple, states, *normal, plane, Swerve::of(couple, states, plane, about))?
+                .travel(horizon)
         });
     }
     (left, best)

@@ -43,7 +43,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "event-driven";
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
 
     #[derive(Serialize, Deserialize)]
     enum ProxyData {
@@ -88,7 +88,7 @@ mod tables {
         timers: Vec<(TimerId, f64)>,
         anchors: Vec<Option<(BodyId, Pose, f64)>>,
         advances: u64,
-        lent: Vec<f64>,
+        lent: Vec<[f64; 2]>,
         /// Slots, names, and whether the first is a sensor.
         pending: Vec<([u32; 2], [ColliderId; 2], bool)>,
     }
@@ -160,7 +160,7 @@ mod tables {
                 timers,
                 anchors: anchors.collect(),
                 advances: self.advances,
-                lent: self.lent.clone(),
+                lent: self.lent.0.clone(),
                 pending: pending.collect(),
             };
             seal(KIND, VERSION, &tables)
@@ -205,7 +205,7 @@ mod tables {
             self.set_scale(tables.scale);
             self.boxes.until = tables.until;
             self.advances = tables.advances;
-            self.lent = tables.lent;
+            self.lent.0 = tables.lent;
             self.queue.schedule_ranked(tables.until, 0, Item::Window).map_err(queue)?;
             for (slot, data) in tables.proxies.into_iter().enumerate() {
                 let (kind, aabb, proxy) = match data {

@@ -49,6 +49,7 @@
 use super::{
     boxes::Boxes,
     halting::{halting, lift_off},
+    lend::Lent,
     locate::{Found, after, locate, resolution},
     look::{Look, Sides, look},
     pairs::PairTable,
@@ -132,8 +133,8 @@ pub struct EventDriven {
     pub(super) pending: Vec<(Pair, EventKind)>,
     pub(super) phase: Phase,
     pub(super) strike: Strike,
-    /// Energy that collision phases lent to bodies, by slot, J.
-    pub(super) lent: Vec<f64>,
+    /// Energy that collision phases lent to bodies.
+    pub(super) lent: Lent,
     /// Scratch: impulses of the present collision.
     outcome: Outcome,
     states: Vec<RigidState>,
@@ -175,7 +176,7 @@ impl EventDriven {
             pending: Vec::new(),
             phase: Phase::default(),
             strike: Strike::default(),
-            lent: Vec::new(),
+            lent: Lent::default(),
             outcome: Outcome::default(),
             states: Vec::new(),
             leave: None,

@@ -38,7 +38,7 @@ impl EventDriven {
         self.extra.clear();
         self.leave = None;
         self.sleep.anchors.clear();
-        self.lent.clear();
+        self.lent.0.clear();
         self.boxes.until = time + self.params.window;
         self.queue.schedule_ranked(self.boxes.until, 0, Item::Window)?;
         for slot in 0..world.body_slots() as u32 {
@@ -92,9 +92,7 @@ impl EventDriven {
                     if std::mem::take(&mut removed) {
                         self.take_pair_changes(world, time)?;
                     }
-                    if let Some(lent) = self.lent.get_mut(body.index() as usize) {
-                        *lent = 0.0;
-                    }
+                    self.lent.forget(body.index());
                     self.boxes.place(world, &mut self.parts, &self.params, body.index(), time)?;
                     self.await_leave()?;
                     self.wake_island(world, body.index(), time)?;

@@ -21,7 +21,7 @@
 //! # Formula
 //!
 //! ```text
-//! lift   = max(√(2 f η ε), √(2 g η ε) (1 − 4 d/ε))
+//! lift   = max(√(2 f η ε), √(2 g η ε) (1 − 4 d/ε)), at most √(c² + 2 K_nn E) or `BACK` of it: who may borrow no energy E is turned back (see `lend`)
 //! s      = max(lift, e c) − γ K_nn p_n                 γ = `GIVE`, up to `LEFT` of a hop: one way only to bear a load
 //! target = (−a_t min(s, hop)/f, s)                     a hop goes out and back along one line, so that nothing creeps; |a_t|/f cut to μ:
 //!                                                      who cannot stick is not thrown uphill, which would add energy
@@ -80,6 +80,10 @@ const DUST: f64 = 1e-3;
 pub(super) const LEFT: f64 = 0.005;
 /// Least speed of parting where a body may not borrow energy for a whole hop, as a share of it.
 const CREEP: f64 = 0.0625;
+/// Share of the speed of a hop that a body falls back with before it is answered, and with which it parts at least if it may borrow no energy.
+const BACK: f64 = 0.7;
+/// Least speed of parting at rounding distance, as a multiple of that below which it is too close to be left alone.
+const AWAY: f64 = 1.25;
 /// How much contacts give way, as a share of their mobility: the load then has one way only to spread over many contacts.
 const GIVE: f64 = 2e-3;
 
@@ -116,6 +120,11 @@ impl Member {
             spread: state.inverse_mass() == 0.0,
             asleep,
         }
+    }
+
+    /// True if a phase did work on it.
+    pub(super) fn borrows(&self) -> bool {
+        self.pushed && self.inverse_mass > 0.0
     }
 
     /// Angular velocity for a unit impulse along each of the axes at `arm` (m) from the centre, 1/(kg·m).
@@ -209,6 +218,8 @@ pub(super) struct Pressing {
     pub(super) restitution: f64,
     /// Energy that phases have lent to the two, J; at least zero.
     pub(super) lent: f64,
+    /// Energy that phases may still lend to the two, J; at least zero.
+    pub(super) room: f64,
 }
 
 impl Touch {
@@ -271,7 +282,11 @@ impl Touch {
         let fall = if pressed { press.max(steep(pressing.fall, pressing.pressure)) } else { press };
         let bounce = pressing.restitution * touch.approach;
         let kept = (bounce * bounce - 2.0 * pressing.lent * k.z_axis.z).max(0.0).sqrt();
-        touch.speed = hop(fall).max(low).max(if bounce > 0.0 { kept } else { 0.0 });
+        let approach = touch.approach.max(0.0);
+        let most = (approach * approach + 2.0 * pressing.room * k.z_axis.z).sqrt();
+        let lift = hop(fall).max(low);
+        let lift = lift.min(most.max(AWAY * touch.idle).max(BACK * lift));
+        touch.speed = lift.max(if bounce > 0.0 { kept } else { 0.0 });
         if pressed {
             touch.hop = unit.max(hop(fall));
             let drift = pressing.drift.map_or(pull, |drift| frame.to_contact(drift));
@@ -405,7 +420,7 @@ pub(super) fn leave(sides: &Sides<'_>, look: &Look, params: &Scaled, fall: f64) 
     let pressure = sides.pressure();
     let fall = pressure.max(steep(fall, pressure));
     let hop = (2.0 * height(sides, params) * fall).sqrt();
-    let falls = look.closing < 0.7 * hop && look.distance > LOW * params.envelope();
+    let falls = look.closing < BACK * hop && look.distance > LOW * params.envelope();
     falls.then(|| (hop - look.closing) / fall)
 }
 
