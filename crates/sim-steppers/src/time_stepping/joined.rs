@@ -33,7 +33,8 @@
 //! # Numerics
 //!
 //! With x⁺ = 0 in place of J v⁺ = 0 the step is symplectic: pendulums neither lose nor win energy, and joints do not drift. After two
-//! problems x⁺ is of the order of h⁴; what is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not pulled back by velocities
+//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its joints: steps are cut
+//! for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not pulled back by velocities
 //! but by [`super::correct`].
 //!
 //! # Failure
@@ -57,6 +58,9 @@ use sim_world::{JointWork, Piece, World};
 const PULLED: f64 = 1e-4;
 /// Error of a row at the end of a step below which it is not solved again, share of the same.
 const MET: f64 = 1e-11;
+/// Largest h Ω of a part of a step, Ω² = f r/I for a load f at an arm r of a body; from 2 on steps are not stable. And the most parts.
+const SWING: f64 = 1.0;
+const MOST_PARTS: f64 = 48.0;
 /// Speed above which a limit bounces, rad/s or m/s.
 const BOUNCE: f64 = 1e-2;
 
@@ -320,6 +324,36 @@ impl TimeStepping {
             }
         }
         most
+    }
+
+    /// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
+    /// carries a heavy weight is stiff across its load.
+    pub(super) fn swing_limit(&self, h: f64, whole: f64) -> f64 {
+        if self.joined.is_empty() || self.last_step <= 0.0 {
+            return h;
+        }
+        let mut stiffest = 0.0_f64;
+        for (block, p) in self.joined.blocks.iter().zip(&self.joined.impulses) {
+            for side in self.joined.view().of(block) {
+                let body = &self.pool[side.body as usize];
+                if !body.is_movable() {
+                    continue;
+                }
+                let force = (side.forces * *p).length() / self.last_step;
+                // Of three rows that push at a point: |r × x|² + |r × y|² + |r × z|² = 2 |r|².
+                let m = &side.moments;
+                let squares =
+                    m.x_axis.length_squared() + m.y_axis.length_squared() + m.z_axis.length_squared();
+                let ease = body.inverse_inertia;
+                let most = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z;
+                stiffest = stiffest.max(force * (0.5 * squares).sqrt() * most / 3.0);
+            }
+        }
+        if stiffest * h * h <= SWING * SWING {
+            h
+        } else {
+            h.min((SWING / stiffest.sqrt()).max(whole / MOST_PARTS))
+        }
     }
 
     /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.

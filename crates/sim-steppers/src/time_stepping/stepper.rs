@@ -427,7 +427,7 @@ impl TimeStepping {
         let bounce = h;
         let may_shorten = cuts[1] < turn_limit::MOST;
         if may_shorten {
-            h = self.turn_limit(h);
+            h = self.swing_limit(self.turn_limit(h), whole);
         }
         let is_cut = |h: f64| h < whole && time + h < end && time + h > time;
         h = if is_cut(h) { time + h - time } else { whole };
