@@ -58,8 +58,8 @@ use sim_world::{JointWork, Piece, World};
 const PULLED: f64 = 1e-4;
 /// Error of a row at the end of a step below which it is not solved again, share of the same.
 const MET: f64 = 1e-11;
-/// Largest h Ω of a part of a step, Ω² = f r/I for a load f at an arm r of a body; from 2 on steps are not stable. And the most parts.
-const SWING: f64 = 1.0;
+/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are not stable. And the most parts.
+const SWING: f64 = 0.7;
 const MOST_PARTS: f64 = 48.0;
 /// Speed above which a limit bounces, rad/s or m/s.
 const BOUNCE: f64 = 1e-2;
@@ -94,6 +94,7 @@ pub(super) struct Joined {
     ahead: JointRows,
     poses: Vec<Pose>,
     memory: Vec<f64>,
+    loads: Vec<f64>,
     slots: Vec<u32>,
     inverses: Vec<constraint_dynamics::joints::BodyInverse>,
 }
@@ -328,27 +329,39 @@ impl TimeStepping {
 
     /// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
     /// carries a heavy weight is stiff across its load.
-    pub(super) fn swing_limit(&self, h: f64, whole: f64) -> f64 {
+    pub(super) fn swing_limit(&mut self, h: f64, whole: f64) -> f64 {
         if self.joined.is_empty() || self.last_step <= 0.0 {
             return h;
         }
-        let mut stiffest = 0.0_f64;
-        for (block, p) in self.joined.blocks.iter().zip(&self.joined.impulses) {
-            for side in self.joined.view().of(block) {
-                let body = &self.pool[side.body as usize];
-                if !body.is_movable() {
+        let Self { joined, pool, last_step, .. } = self;
+        let mut loads = std::mem::take(&mut joined.loads);
+        loads.clear();
+        loads.resize(pool.len(), 0.0);
+        for (block, p) in joined.blocks.iter().zip(&joined.impulses) {
+            for side in joined.view().of(block) {
+                let body = &pool[side.body as usize];
+                let force = (side.forces * *p).length() / *last_step;
+                if !body.is_movable() || force <= 0.0 {
                     continue;
                 }
-                let force = (side.forces * *p).length() / self.last_step;
-                // Of three rows that push at a point: |r × x|² + |r × y|² + |r × z|² = 2 |r|².
-                let m = &side.moments;
-                let squares =
-                    m.x_axis.length_squared() + m.y_axis.length_squared() + m.z_axis.length_squared();
-                let ease = body.inverse_inertia;
-                let most = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z;
-                stiffest = stiffest.max(force * (0.5 * squares).sqrt() * most / 3.0);
+                // Rows that push at a point: [r×] = moments forcesᵀ. A turn about r itself brings no force about.
+                let cross = side.moments * side.forces.transpose();
+                let arm = 0.5
+                    * DVec3::new(
+                        cross.y_axis.z - cross.z_axis.y,
+                        cross.z_axis.x - cross.x_axis.z,
+                        cross.x_axis.y - cross.y_axis.x,
+                    );
+                let (length, ease) = (arm.length(), body.inverse_inertia);
+                if length > 0.0 {
+                    let along = arm / length;
+                    let across = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z - along.dot(ease * along);
+                    loads[side.body as usize] += force * length * 0.5 * across;
+                }
             }
         }
+        let stiffest = loads.iter().copied().fold(0.0, f64::max);
+        joined.loads = loads;
         if stiffest * h * h <= SWING * SWING {
             h
         } else {
