@@ -1,12 +1,17 @@
 //! GJK and EPA: distance and depth of anything with a support map.
 
 mod above_face;
+mod approach;
+mod certify;
 mod clear;
 mod core;
 pub(crate) mod distance;
 pub(crate) mod epa;
+mod features;
+mod follow;
 mod polish;
 mod project;
+mod shell;
 mod simplex;
 mod smooth;
 

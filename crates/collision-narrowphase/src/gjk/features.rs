@@ -1,0 +1,171 @@
+//! What a core offers near a direction: flat faces, straight lines, and how its lowest point moves.
+//!
+//! # Reference
+//! Differential geometry of support functions: a support point moves with its direction by the radii of curvature.
+//!
+//! # Symbols
+//! | code | meaning |
+//! |---|---|
+//! | `d` | unit direction in which the core is asked for its farthest points |
+//! | face | flat part with a normal near d |
+//! | line | straight part nearly at right angles to d |
+//! | rate | ds/dd: change of the support point with the direction |
+//!
+//! # Formula
+//! ```text
+//! rim and side of radius r: rate = r t tᵀ / |d_⊥|,  t = z × d / |d_⊥|
+//! ellipsoid: Q = diag(a², b², c²), h = √(dᵀQd), s = Q d / h, rate = (Q − s sᵀ) / h;   corners: 0
+//! ```
+//!
+//! # Cost
+//! A few flops; for a polyhedron the edges at its support vertex.
+//!
+//! # Numerics
+//! Near means within 0.1 rad.
+//!
+//! # Failure
+//! `None` where there is no such part, and for support maps that the library does not know.
+//!
+//! # Tested by
+//! `rates_are_what_differences_say`, `soak_following_finds_what_searching_finds`
+
+use super::core::{Core, Kind};
+use sim_math::glam::DVec3;
+
+/// Sine of the angle that is near.
+const NEAR: f64 = 0.1;
+/// Cosine of about the same angle.
+const ALIGNED: f64 = 0.995;
+
+impl Core<'_> {
+    /// Outward unit normal of the face that looks along a unit vector.
+    pub(super) fn face_near(&self, d: DVec3) -> Option<DVec3> {
+        let normal = match self.kind {
+            Kind::Polyhedron(p) => {
+                let mut best = (DVec3::ZERO, ALIGNED);
+                for spoke in p.spokes(p.support_vertex(d)) {
+                    for f in p.edges()[spoke.edge as usize].faces {
+                        let n = p.faces()[f as usize].normal;
+                        let along = n.dot(d);
+                        if along > best.1 {
+                            best = (n, along);
+                        }
+                    }
+                }
+                best.0
+            }
+            Kind::Triangle([p, q, r]) => {
+                let n = (q - p).cross(r - p).try_normalize()?;
+                n * 1.0_f64.copysign(n.dot(d))
+            }
+            _ => self.face(d)?.normal,
+        };
+        (normal.dot(d) > ALIGNED).then_some(normal)
+    }
+
+    /// Unit vector along the straight part nearest to being at right angles to a unit vector.
+    pub(super) fn line_near(&self, d: DVec3) -> Option<DVec3> {
+        let line = match self.kind {
+            Kind::Segment(_) | Kind::Cylinder(..) => DVec3::Z,
+            Kind::Cuboid(_) => {
+                let m = d.abs();
+                if m.x <= m.y && m.x <= m.z {
+                    DVec3::X
+                } else if m.y <= m.z {
+                    DVec3::Y
+                } else {
+                    DVec3::Z
+                }
+            }
+            Kind::Frustum(f) => {
+                let outward = d.with_z(0.0).try_normalize()?;
+                ((f.top() - f.bottom()) * outward).with_z(2.0 * f.half_height()).normalize()
+            }
+            Kind::Polyhedron(p) => {
+                let mut best = (DVec3::ZERO, NEAR);
+                for spoke in p.spokes(p.support_vertex(d)) {
+                    let along = spoke.direction.dot(d).abs();
+                    if along < best.1 {
+                        best = (spoke.direction, along);
+                    }
+                }
+                best.0
+            }
+            Kind::Triangle([p, q, r]) => {
+                let mut best = (DVec3::ZERO, NEAR);
+                for side in [q - p, r - q, p - r] {
+                    let Some(side) = side.try_normalize() else { continue };
+                    if side.dot(d).abs() < best.1 {
+                        best = (side, side.dot(d).abs());
+                    }
+                }
+                best.0
+            }
+            Kind::Point | Kind::Ellipsoid(_) | Kind::Map(_) => return None,
+        };
+        (line.dot(d).abs() < NEAR && line != DVec3::ZERO).then_some(line)
+    }
+
+    /// True if the lines of [`line_near`](Self::line_near) turn with the direction.
+    pub(super) fn lines_turn(&self) -> bool {
+        matches!(self.kind, Kind::Frustum(_))
+    }
+
+    /// Change of the support point for a change `t` of the unit direction `d`; `None` if unknown.
+    #[inline]
+    pub(super) fn rate(&self, d: DVec3, t: DVec3) -> Option<DVec3> {
+        let around = |radius: f64| {
+            let across = d.x * d.x + d.y * d.y;
+            if across > 0.0 {
+                let slide = (d.x * t.y - d.y * t.x) * radius / (across * across.sqrt());
+                DVec3::new(-d.y * slide, d.x * slide, 0.0)
+            } else {
+                DVec3::ZERO
+            }
+        };
+        match self.kind {
+            Kind::Cylinder(radius, _) => Some(around(radius)),
+            Kind::Frustum(f) => {
+                let s = self.support(d);
+                Some(around(if s.z > 0.0 { f.top() } else { f.bottom() }))
+            }
+            Kind::Ellipsoid(radii) => {
+                let q = radii * radii;
+                let h = d.dot(q * d).sqrt();
+                let s = q * d / h;
+                Some((q * t - s * s.dot(t)) / h)
+            }
+            Kind::Map(_) => None,
+            _ => Some(DVec3::ZERO),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::{Ellipsoid, Frustum};
+    use sim_math::testkit::SplitMix64;
+    use sim_traits::{Cylinder, Shape};
+
+    #[test]
+    fn rates_are_what_differences_say() {
+        let shapes: [Shape; 3] = [
+            Cylinder::new(0.4, 0.2).unwrap().into(),
+            Frustum::new(0.5, 0.2, 0.3).unwrap().into(),
+            Ellipsoid::new(DVec3::new(0.5, 0.4, 0.3)).unwrap().into(),
+        ];
+        let mut random = SplitMix64(3);
+        for _ in 0..3000 {
+            let core = Core::of(&shapes[random.below(3)]).unwrap();
+            let (d, h) = (random.unit_vec3(), 1e-6);
+            let t = d.cross(random.unit_vec3());
+            let (p, q) = (core.support((d + h * t).normalize()), core.support((d - h * t).normalize()));
+            if d.with_z(0.0).length() < 0.1 || (p - q).length() > 1e-4 {
+                continue;
+            }
+            let rate = core.rate(d, t).unwrap();
+            assert!(((p - q) / (2.0 * h) - rate).length() < 1e-7, "{rate} {}", (p - q) / (2.0 * h));
+        }
+    }
+}
