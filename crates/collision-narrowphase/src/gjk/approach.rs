@@ -40,15 +40,17 @@ pub(super) fn approach(cores: &Cores<'_>, normal: DVec3) -> Option<Separation> {
     let size = cores.size();
     let touch = 1e-10 * size;
     let mut u = -normal.try_normalize()?;
-    for _ in 0..STEPS {
+    for step in 0..STEPS {
         let h = u.dot(cores.support(u).w);
         if h <= touch {
             return None;
         }
         let moved = cores.moved(-(h + GAP * size) * u);
-        let found = above_face(&moved, -u, touch)
-            .or_else(|| projected(&moved))
-            .unwrap_or_else(|| distance::closest(&moved, -u, touch).0);
+        let found =
+            above_face(&moved, -u, touch).or_else(|| projected(&moved)).unwrap_or_else(|| match step {
+                0 => distance::rough(&moved, -u, touch).0,
+                _ => distance::closest(&moved, -u, touch).0,
+            });
         if let Some(found) = follow(cores, found.normal) {
             return Some(found);
         }

@@ -56,11 +56,11 @@ const RING: [DVec2; 6] = {
 /// Most corners of a ring with those that are looked for one by one.
 const CORNERS: usize = 12;
 /// Tilt that finds the corners of a flat part and leaves a curved one where it is.
-const TINY: f64 = 1e-7;
+const TINY: f64 = 1e-10;
 /// Depth that may be missed, of the size.
 pub(super) const SLACK: f64 = 1e-10;
 /// How far the points may fail to span the distance, of the size.
-const ASIDE: f64 = 1e-12;
+const ASIDE: f64 = 1e-13;
 /// Area of a flat part, of the square of the size, from which on it is not just a line.
 const WIDE: f64 = 1e-5;
 

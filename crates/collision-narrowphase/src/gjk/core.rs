@@ -303,6 +303,12 @@ impl<'a> Cores<'a> {
         if let Some(found) = projected(self) {
             return Some(self.inflated(&found));
         }
+        if ways && (self.a.is_smooth() || self.b.is_smooth()) {
+            let (rough, apart) = distance::rough(self, start, touch);
+            if apart && let Some(found) = follow(self, rough.normal) {
+                return Some(self.inflated(&found));
+            }
+        }
         let (found, mut apart) = distance::closest(self, start, touch);
         let mut core = found;
         if ways {

@@ -37,78 +37,96 @@ const NEAR: f64 = 0.1;
 /// Cosine of about the same angle.
 const ALIGNED: f64 = 0.995;
 
+/// What a core offers near a direction, in its frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Near {
+    /// Outward unit normal of a face.
+    pub(super) face: Option<DVec3>,
+    lines: [DVec3; Near::LINES],
+    len: usize,
+}
+
+impl Near {
+    const LINES: usize = 3;
+
+    /// Unit vectors along lines that lead away from the support point.
+    pub(super) fn lines(&self) -> &[DVec3] {
+        &self.lines[..self.len]
+    }
+
+    /// Those most nearly at right angles come first.
+    fn push(&mut self, line: DVec3, d: DVec3) {
+        let along = line.dot(d).abs();
+        if along >= NEAR {
+            return;
+        }
+        let place = self.lines().iter().position(|other| along < other.dot(d).abs()).unwrap_or(self.len);
+        if place < Self::LINES {
+            self.len = (self.len + 1).min(Self::LINES);
+            self.lines.copy_within(place..self.len - 1, place + 1);
+            self.lines[place] = line;
+        }
+    }
+}
+
 impl Core<'_> {
-    /// Outward unit normal of the face that looks along a unit vector.
-    pub(super) fn face_near(&self, d: DVec3) -> Option<DVec3> {
-        let normal = match self.kind {
+    /// The face that looks along a unit vector, and lines nearly at right angles to it.
+    pub(super) fn near(&self, d: DVec3) -> Near {
+        let mut near = Near::default();
+        let face = match self.kind {
             Kind::Polyhedron(p) => {
-                let mut best = (DVec3::ZERO, ALIGNED);
+                let mut face = (DVec3::ZERO, ALIGNED);
                 for spoke in p.spokes(p.support_vertex(d)) {
                     for f in p.edges()[spoke.edge as usize].faces {
                         let n = p.faces()[f as usize].normal;
                         let along = n.dot(d);
-                        if along > best.1 {
-                            best = (n, along);
+                        if along > face.1 {
+                            face = (n, along);
                         }
                     }
+                    near.push(spoke.direction, d);
                 }
-                best.0
+                (face.0 != DVec3::ZERO).then_some(face.0)
             }
             Kind::Triangle([p, q, r]) => {
-                let n = (q - p).cross(r - p).try_normalize()?;
-                n * 1.0_f64.copysign(n.dot(d))
+                let top = self.support(d);
+                for corner in [p, q, r] {
+                    if let Some(side) = (corner - top).try_normalize() {
+                        near.push(side, d);
+                    }
+                }
+                let normal = (q - p).cross(r - p).try_normalize();
+                normal.map(|n| n * 1.0_f64.copysign(n.dot(d)))
             }
-            _ => self.face(d)?.normal,
-        };
-        (normal.dot(d) > ALIGNED).then_some(normal)
-    }
-
-    /// Unit vector along the straight part nearest to being at right angles to a unit vector.
-    pub(super) fn line_near(&self, d: DVec3) -> Option<DVec3> {
-        let line = match self.kind {
-            Kind::Segment(_) | Kind::Cylinder(..) => DVec3::Z,
             Kind::Cuboid(_) => {
-                let m = d.abs();
-                if m.x <= m.y && m.x <= m.z {
-                    DVec3::X
-                } else if m.y <= m.z {
-                    DVec3::Y
-                } else {
-                    DVec3::Z
+                // Zeros have signs, too, which the support point follows.
+                let away = -DVec3::ONE.copysign(d);
+                for (k, axis) in DVec3::AXES.into_iter().enumerate() {
+                    near.push(axis * away[k], d);
                 }
+                self.face(d).map(|face| face.normal)
             }
-            Kind::Frustum(f) => {
-                let outward = d.with_z(0.0).try_normalize()?;
-                ((f.top() - f.bottom()) * outward).with_z(2.0 * f.half_height()).normalize()
+            Kind::Segment(_) | Kind::Cylinder(..) => {
+                near.push(DVec3::Z * -1.0_f64.copysign(d.z), d);
+                self.face(d).map(|face| face.normal)
             }
-            Kind::Polyhedron(p) => {
-                let mut best = (DVec3::ZERO, NEAR);
-                for spoke in p.spokes(p.support_vertex(d)) {
-                    let along = spoke.direction.dot(d).abs();
-                    if along < best.1 {
-                        best = (spoke.direction, along);
-                    }
+            Kind::Frustum(_) => {
+                if let Some(line) = self.slant(d) {
+                    near.push(line * -1.0_f64.copysign(self.support(d).z), d);
                 }
-                best.0
+                self.face(d).map(|face| face.normal)
             }
-            Kind::Triangle([p, q, r]) => {
-                let mut best = (DVec3::ZERO, NEAR);
-                for side in [q - p, r - q, p - r] {
-                    let Some(side) = side.try_normalize() else { continue };
-                    if side.dot(d).abs() < best.1 {
-                        best = (side, side.dot(d).abs());
-                    }
-                }
-                best.0
-            }
-            Kind::Point | Kind::Ellipsoid(_) | Kind::Map(_) => return None,
+            Kind::Point | Kind::Ellipsoid(_) | Kind::Map(_) => None,
         };
-        (line.dot(d).abs() < NEAR && line != DVec3::ZERO).then_some(line)
+        near.face = face.filter(|n| n.dot(d) > ALIGNED);
+        near
     }
 
-    /// True if the lines of [`line_near`](Self::line_near) turn with the direction.
-    pub(super) fn lines_turn(&self) -> bool {
-        matches!(self.kind, Kind::Frustum(_))
+    /// The line on the side of a frustum that faces a direction.
+    pub(super) fn slant(&self, d: DVec3) -> Option<DVec3> {
+        let Kind::Frustum(f) = self.kind else { return None };
+        let outward = d.with_z(0.0).try_normalize()?;
+        Some(((f.top() - f.bottom()) * outward).with_z(2.0 * f.half_height()).normalize())
     }
 
     /// Change of the support point for a change `t` of the unit direction `d`; `None` if unknown.

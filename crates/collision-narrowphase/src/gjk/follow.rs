@@ -36,11 +36,11 @@ use sim_math::glam::{DMat2, DVec2, DVec3};
 use sim_traits::Separation;
 
 /// Most steps of Newton's method.
-const STEPS: u32 = 8;
+const STEPS: u32 = 24;
 /// What is left of a residual when it is rounding, of the size.
 const EXACT: f64 = 1e-14;
-/// Residual at which another step is of no use, of the size.
-const DONE: f64 = 1e-12;
+/// Residual at which one more step is enough, of the size.
+const DONE: f64 = 1e-9;
 /// Most that a step may turn the direction.
 const TURN: f64 = 0.3;
 
@@ -48,31 +48,46 @@ const TURN: f64 = 0.3;
 pub(super) fn follow(cores: &Cores<'_>, normal: DVec3) -> Option<Separation> {
     let u = -normal.try_normalize()?;
     let (a, b, frame) = cores.parts();
-    let size = cores.size();
-    let most = u.dot(cores.support(u).w) + 1e-12 * size;
+    let w = cores.support(u).w;
+    let h = u.dot(w);
     // No direction that is right reaches farther than a wrong one.
+    let most = h + 1e-12 * cores.size();
     let try_along = |u: DVec3, along: Option<DVec3>| proven(cores, u, along, most);
-    let behind = frame.back(-u);
-    if let Some(n) = a.face_near(u)
+    let near_a = a.near(u);
+    if let Some(n) = near_a.face
         && let Some(found) = try_along(n, None)
     {
         return Some(found);
     }
-    if let Some(n) = b.face_near(behind)
+    let near_b = b.near(frame.back(-u));
+    if let Some(n) = near_b.face
         && let Some(found) = try_along(-frame.vector(n), None)
     {
         return Some(found);
     }
-    let lines = [a.line_near(u), b.line_near(behind).map(|e| frame.vector(e))];
-    if let [Some(e), Some(f)] = lines
-        && let Some(n) = across_both(cores, u, e, f)
-        && let Some(found) = try_along(n, Some(e))
-    {
-        return Some(found);
+    // From the support point to where A − B should have a point.
+    let (toward, slack) = (h * u - w, 1e-3 * cores.size());
+    for e in near_a.lines() {
+        for f in near_b.lines() {
+            let f = frame.vector(*f);
+            // That is s e − t f, if the point is on both lines.
+            let cross = e.cross(f);
+            let squared = cross.length_squared();
+            let (s, t) = (toward.cross(f).dot(cross), toward.cross(*e).dot(cross));
+            if s > -slack * squared
+                && t > -slack * squared
+                && let Some(n) = across_both(cores, u, *e, f)
+                && let Some(found) = try_along(n, Some(*e))
+            {
+                return Some(found);
+            }
+        }
     }
-    for (k, line) in lines.into_iter().enumerate() {
-        if let Some(e) = line
-            && let Some(n) = across_one(cores, u, e, k == 0)
+    let of_a = near_a.lines().iter().map(|e| (*e, toward, true));
+    let of_b = near_b.lines().iter().map(|f| (frame.vector(*f), -toward, false));
+    for (e, toward, of_a) in of_a.chain(of_b) {
+        if toward.dot(e) > -slack
+            && let Some((n, e)) = across_one(cores, u, e, of_a)
             && let Some(found) = try_along(n, Some(e))
         {
             return Some(found);
@@ -83,68 +98,77 @@ pub(super) fn follow(cores: &Cores<'_>, normal: DVec3) -> Option<Separation> {
 }
 
 /// The direction at right angles to a line of A and one of B.
-fn across_both(cores: &Cores<'_>, u: DVec3, mut e: DVec3, mut f: DVec3) -> Option<DVec3> {
+fn across_both(cores: &Cores<'_>, mut u: DVec3, mut e: DVec3, mut f: DVec3) -> Option<DVec3> {
     let (a, b, frame) = cores.parts();
-    let turn = a.lines_turn() || b.lines_turn();
-    let mut u = u;
-    for _ in 0..if turn { STEPS } else { 1 } {
+    for _ in 0..STEPS {
         let cross = e.cross(f);
         let length = cross.length();
         if length < 1e-9 {
             return None;
         }
         let n = cross * (1.0_f64.copysign(cross.dot(u)) / length);
-        if n.dot(u) < 0.95 {
+        if n.dot(u) < 0.9 {
             return None;
         }
-        if !turn || (n - u).length_squared() < 1e-30 {
+        // Lines on cones turn with the direction.
+        let slants = [a.slant(n), b.slant(frame.back(-n)).map(|f| frame.vector(f))];
+        if slants == [None; 2] || (n - u).length_squared() < 1e-30 {
             return Some(n);
         }
         u = n;
-        (e, f) = (a.line_near(u)?, frame.vector(b.line_near(frame.back(-u))?));
+        (e, f) = (slants[0].unwrap_or(e), slants[1].unwrap_or(f));
     }
     Some(u)
 }
 
-/// The direction at right angles to one line along which the points are the ends of no slope; the line is A's or B's.
-fn across_one(cores: &Cores<'_>, u: DVec3, mut e: DVec3, of_a: bool) -> Option<DVec3> {
+/// The direction at right angles to one line along which the points are the ends of no slope, and the line; it is A's or B's.
+/// Steps that leave the interval in which the slope changes its sign are replaced by halving it.
+fn across_one(cores: &Cores<'_>, u: DVec3, mut e: DVec3, of_a: bool) -> Option<(DVec3, DVec3)> {
     let (a, b, frame) = cores.parts();
+    let slant = |u: DVec3| {
+        if of_a { a.slant(u) } else { b.slant(frame.back(-u)).map(|e| frame.vector(e)) }
+    };
     let mut u = (u - e.dot(u) * e).try_normalize()?;
-    let turn = if of_a { a.lines_turn() } else { b.lines_turn() };
-    let size = cores.size();
+    let (mut beyond, mut done) = ([None; 2], false);
     for _ in 0..STEPS {
         let t = u.cross(e);
         let s = cores.support(u);
         let slope = t.dot(s.w);
-        if slope.abs() <= EXACT * size {
-            break;
+        if slope.abs() <= EXACT * cores.size() {
+            return Some((u, e));
         }
-        let behind = frame.back(-u);
-        let moved = a.rate(u, t)? + frame.vector(b.rate(behind, frame.back(t))?);
+        let moved = a.rate(u, t)? + frame.vector(b.rate(frame.back(-u), frame.back(t))?);
         let stiffness = t.dot(moved) - u.dot(s.w);
-        if stiffness <= 0.0 {
-            return None;
+        let step = if stiffness > 0.0 { (slope.abs() / stiffness).min(TURN) } else { TURN };
+        let mut next = (u - step.copysign(slope) * t).normalize();
+        let side = usize::from(slope > 0.0);
+        beyond[side] = Some(u);
+        if let Some(end) = beyond[1 - side]
+            && t.dot(next - end) * slope < 0.0
+        {
+            next = (u + end).normalize();
         }
-        let step = (-slope / stiffness).clamp(-TURN, TURN);
-        u = (u + step * t).normalize();
-        if turn {
-            e = if of_a { a.line_near(u)? } else { frame.vector(b.line_near(frame.back(-u))?) };
+        u = next;
+        if let Some(turned) = slant(u) {
+            e = turned;
             u = (u - e.dot(u) * e).try_normalize()?;
-        } else if slope.abs() <= DONE * size {
-            break;
+        } else if slope.abs() <= DONE * cores.size() && stiffness > 0.1 * cores.size() {
+            return Some((u, e));
         }
+        done = slope.abs() <= DONE * cores.size();
     }
-    Some(u)
+    // An interval that shrinks about a jump has another line.
+    done.then_some((u, e))
 }
 
-/// The direction near `u` along which the points of A and B lie, and the one in which A − B is curved most there.
+/// The direction near `u` along which the points of A and B lie, and the one in which A − B is curved most there. Steps along which
+/// A − B reaches farther are halved.
 fn around(cores: &Cores<'_>, u: DVec3) -> Option<(DVec3, DVec3)> {
     let (a, b, frame) = cores.parts();
     let size = cores.size();
-    let mut u = u;
-    let mut principal = DVec3::ZERO;
+    let (mut u, mut principal) = (u, DVec3::ZERO);
+    let mut w = cores.support(u).w;
     for _ in 0..STEPS {
-        let w = cores.support(u).w;
         let h = u.dot(w);
         let (x, y) = u.any_orthonormal_pair();
         let aside = DVec2::new(x.dot(w), y.dot(w));
@@ -171,10 +195,22 @@ fn around(cores: &Cores<'_>, u: DVec3) -> Option<(DVec3, DVec3)> {
         } else {
             y
         };
-        let step = (m.inverse() * -aside).clamp_length_max(TURN);
-        u = (u + step.x * x + step.y * y).normalize();
-        if aside.length() <= DONE * size {
-            break;
+        let mut step = (m.inverse() * -aside).clamp_length_max(TURN);
+        let mut halvings = 0;
+        loop {
+            let next = (u + step.x * x + step.y * y).normalize();
+            let there = cores.support(next).w;
+            let reach = next.dot(there);
+            // Near the end the height no longer tells.
+            if reach <= h || (there - reach * next).length_squared() < aside.length_squared() {
+                (u, w) = (next, there);
+                break;
+            }
+            halvings += 1;
+            if halvings > 8 {
+                return None;
+            }
+            step *= 0.5;
         }
     }
     Some((u, principal))

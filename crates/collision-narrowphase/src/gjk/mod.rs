@@ -54,3 +54,13 @@ pub fn gjk(
 pub fn gjk_polyhedra(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, guess: DVec3) -> Option<Separation> {
     Cores::new(Core::polyhedron(a), Core::polyhedron(b), *a_from_b).separation(guess)
 }
+
+/// Closest or deepest points of two polyhedra near a direction from B to A, where they can be proven.
+pub(crate) fn follow_polyhedra(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+    normal: DVec3,
+) -> Option<Separation> {
+    follow::follow(&Cores::new(Core::polyhedron(a), Core::polyhedron(b), *a_from_b), normal)
+}
