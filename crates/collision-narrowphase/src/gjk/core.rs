@@ -287,8 +287,11 @@ impl<'a> Cores<'a> {
     /// Signed distance with witnesses of the shapes (cores and radii); `None` if EPA does not converge.
     pub(crate) fn separation(&self, guess: DVec3) -> Option<Separation> {
         let known = guess.length_squared() > 0.25;
-        if known && let Some(found) = follow(self, guess).or_else(|| approach(self, guess)) {
-            return Some(self.inflated(&found));
+        if known {
+            let above = above_face(self, guess, 1e-10 * self.size());
+            if let Some(found) = above.or_else(|| follow(self, guess)).or_else(|| approach(self, guess)) {
+                return Some(self.inflated(&found));
+            }
         }
         self.searched(guess, true)
     }

@@ -69,6 +69,18 @@ impl Near {
     }
 }
 
+/// The rate of a circle about the z axis.
+#[inline]
+fn around(radius: f64, d: DVec3, t: DVec3) -> DVec3 {
+    let across = d.x * d.x + d.y * d.y;
+    if across > 0.0 {
+        let slide = (d.x * t.y - d.y * t.x) * radius / (across * across.sqrt());
+        DVec3::new(-d.y * slide, d.x * slide, 0.0)
+    } else {
+        DVec3::ZERO
+    }
+}
+
 impl Core<'_> {
     /// The face that looks along a unit vector, and lines nearly at right angles to it.
     pub(super) fn near(&self, d: DVec3) -> Near {
@@ -129,23 +141,21 @@ impl Core<'_> {
         Some(((f.top() - f.bottom()) * outward).with_z(2.0 * f.half_height()).normalize())
     }
 
+    /// Change of the nearest point of the slant for a change `t` of the unit direction `d`, at a height.
+    pub(super) fn slant_rate(&self, d: DVec3, t: DVec3, z: f64) -> Option<DVec3> {
+        let Kind::Frustum(f) = self.kind else { return None };
+        let up = (0.5 * (z / f.half_height() + 1.0)).clamp(0.0, 1.0);
+        Some(around(f.bottom() + up * (f.top() - f.bottom()), d, t))
+    }
+
     /// Change of the support point for a change `t` of the unit direction `d`; `None` if unknown.
     #[inline]
     pub(super) fn rate(&self, d: DVec3, t: DVec3) -> Option<DVec3> {
-        let around = |radius: f64| {
-            let across = d.x * d.x + d.y * d.y;
-            if across > 0.0 {
-                let slide = (d.x * t.y - d.y * t.x) * radius / (across * across.sqrt());
-                DVec3::new(-d.y * slide, d.x * slide, 0.0)
-            } else {
-                DVec3::ZERO
-            }
-        };
         match self.kind {
-            Kind::Cylinder(radius, _) => Some(around(radius)),
+            Kind::Cylinder(radius, _) => Some(around(radius, d, t)),
             Kind::Frustum(f) => {
                 let s = self.support(d);
-                Some(around(if s.z > 0.0 { f.top() } else { f.bottom() }))
+                Some(around(if s.z > 0.0 { f.top() } else { f.bottom() }, d, t))
             }
             Kind::Ellipsoid(radii) => {
                 let q = radii * radii;

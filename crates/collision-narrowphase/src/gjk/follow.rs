@@ -137,7 +137,17 @@ fn across_one(cores: &Cores<'_>, u: DVec3, mut e: DVec3, of_a: bool) -> Option<(
         if slope.abs() <= EXACT * cores.size() {
             return Some((u, e));
         }
-        let moved = a.rate(u, t)? + frame.vector(b.rate(frame.back(-u), frame.back(t))?);
+        // On a cone the curvature is that of the place along the line.
+        let along = e.dot(u.dot(s.w) * u - s.w);
+        let slant_a = if of_a { a.slant_rate(u, t, s.a.z + along * e.z) } else { None };
+        let (behind, aside) = (frame.back(-u), frame.back(t));
+        let slant_b = if of_a {
+            None
+        } else {
+            b.slant_rate(behind, aside, frame.point_back(s.b).z - along * frame.back(e).z)
+        };
+        let rate_a = slant_a.or_else(|| a.rate(u, t))?;
+        let moved = rate_a + frame.vector(slant_b.or_else(|| b.rate(behind, aside))?);
         let stiffness = t.dot(moved) - u.dot(s.w);
         let step = if stiffness > 0.0 { (slope.abs() / stiffness).min(TURN) } else { TURN };
         let mut next = (u - step.copysign(slope) * t).normalize();
