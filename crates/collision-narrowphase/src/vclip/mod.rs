@@ -62,9 +62,9 @@ const SAT_PAIRS: usize = 20_000;
 pub struct Closest {
     /// Signed distance with witnesses, in A's frame.
     pub separation: Separation,
-    /// Features of A and B that hold the witnesses.
+    /// Features of A and B that hold the witnesses; [`FeatureId::NONE`] where an overlap was followed.
     pub features: [FeatureId; 2],
-    /// States visited.
+    /// States visited; none where an overlap was followed.
     pub iterations: u32,
     /// Remedies used: cycles broken, restarts, searches. Zero in all but a few queries in a million.
     pub remedies: u32,
