@@ -129,7 +129,7 @@ impl NarrowPhase for VClip {
         let (p, q) = both(a, b)?;
         let (closest, features) = match vclip::contact(p, q, a_from_b, cache)? {
             (Contact::Apart(closest), walk) => (closest, walk.features),
-            (Contact::Deep(closest), _) => (closest, [FeatureId::NONE; 2]),
+            (Contact::Followed(closest), _) => (closest, [FeatureId::NONE; 2]),
             (Contact::Axis(axis), _) if axis.separation > margin => return Ok(()),
             (Contact::Axis(axis), _) => {
                 // The clipped faces hold the deepest point nearly always, so it is not looked for before.

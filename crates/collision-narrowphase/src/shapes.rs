@@ -213,6 +213,13 @@ impl Rounded {
     pub fn core(&self) -> &Arc<dyn SupportMap> {
         &self.core
     }
+
+    /// Of the ball, metres.
+    #[inline]
+    #[must_use]
+    pub const fn radius(&self) -> f64 {
+        self.radius
+    }
 }
 
 impl SupportMap for Rounded {

@@ -63,7 +63,7 @@ fn start(case: &Case<'_>, random: &mut SplitMix64) -> PairCache {
 }
 
 fn vclip_runs(shapes: &[Polyhedron], seed: u64, cases: u64) {
-    let (mut remedies, mut searches, mut most) = (0, 0, 0);
+    let (mut remedies, mut searches, mut most, mut followed) = (0, 0, 0, 0);
     hostile(shapes, seed, cases, |case, random| {
         let mut cache = start(case, random);
         let first = cache.features;
@@ -71,8 +71,18 @@ fn vclip_runs(shapes: &[Polyhedron], seed: u64, cases: u64) {
         remedies += u64::from(found.remedies);
         searches += u64::from(found.searches);
         most = most.max(found.iterations);
-        case.judge(&found.separation).map_err(|m| format!("from {first:?}: {m} {found:?}"))
+        case.judge(&found.separation).map_err(|m| format!("from {first:?}: {m} {found:?}"))?;
+        // An overlap is followed from the cache that it leaves, and from a direction a little off.
+        if cache.axis != DVec3::ZERO {
+            let off = [0.0, 1e-9, 1e-3][random.below(3)];
+            cache.axis += random.vec3(off);
+            let again = vclip(case.a, case.b, case.pose, &mut cache).unwrap();
+            followed += u64::from(again.iterations == 0);
+            case.judge(&again.separation).map_err(|m| format!("followed: {m} {again:?}"))?;
+        }
+        Ok(())
     });
+    assert!(10 * followed > cases, "{followed} of {cases} were followed");
     println!("{cases} cases: {remedies} remedies, {searches} searches, at most {most} iterations");
     assert!(1000 * searches <= cases, "{searches} of {cases} answers came from a search");
 }

@@ -1,26 +1,51 @@
 //! What GJK sees of a shape: a core with a support map, and a radius around it.
 
-use super::{above_face::above_face, distance, epa, project::projected};
-use crate::{Polyhedron, relative::Frame, shapes::Frustum, sharpen::sharpen};
+use super::{above_face::above_face, approach::approach, distance, epa, follow::follow, project::projected};
+use crate::{
+    Polyhedron,
+    relative::Frame,
+    shapes::{Ellipsoid, Frustum, Rounded},
+    sharpen::sharpen,
+};
 use sim_math::glam::DVec3;
 use sim_traits::{Separation, Shape, SupportMap};
 
 #[derive(Debug, Clone, Copy)]
-enum Kind<'a> {
+pub(super) enum Kind<'a> {
     Point,
     Segment(f64),
     Cuboid(DVec3),
     Cylinder(f64, f64),
     Frustum(&'a Frustum),
+    Ellipsoid(DVec3),
     Polyhedron(&'a Polyhedron),
     Triangle([DVec3; 3]),
     Map(&'a dyn SupportMap),
 }
 
+impl<'a> Kind<'a> {
+    /// What a map is, if it is known, and the radius around it.
+    fn of(map: &'a dyn SupportMap) -> (Self, f64) {
+        let any = map.as_any();
+        if let Some(p) = any.downcast_ref::<Polyhedron>() {
+            (Self::Polyhedron(p), 0.0)
+        } else if let Some(f) = any.downcast_ref::<Frustum>() {
+            (Self::Frustum(f), 0.0)
+        } else if let Some(e) = any.downcast_ref::<Ellipsoid>() {
+            (Self::Ellipsoid(e.radii()), 0.0)
+        } else if let Some(rounded) = any.downcast_ref::<Rounded>() {
+            let (kind, radius) = Self::of(rounded.core().as_ref());
+            (kind, radius + rounded.radius())
+        } else {
+            (Self::Map(map), map.core_radius())
+        }
+    }
+}
+
 /// A shape as core plus radius: exact for spheres, capsules and rounded shapes, also at contact.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Core<'a> {
-    kind: Kind<'a>,
+    pub(super) kind: Kind<'a>,
     pub(crate) radius: f64,
     size: f64,
 }
@@ -36,13 +61,7 @@ impl<'a> Core<'a> {
             Shape::Capsule(c) => (Kind::Segment(c.half_height()), c.radius()),
             Shape::Cuboid(c) => (Kind::Cuboid(c.half_extents()), 0.0),
             Shape::Cylinder(c) => (Kind::Cylinder(c.radius(), c.half_height()), 0.0),
-            Shape::Convex(s) => match s.as_any().downcast_ref::<Polyhedron>() {
-                Some(p) => (Kind::Polyhedron(p), 0.0),
-                None => match s.as_any().downcast_ref::<Frustum>() {
-                    Some(f) => (Kind::Frustum(f), 0.0),
-                    None => (Kind::Map(s.as_ref()), s.core_radius()),
-                },
-            },
+            Shape::Convex(s) => Kind::of(s.as_ref()),
             _ => return None,
         };
         Some(Self { kind, radius, size })
@@ -60,7 +79,7 @@ impl<'a> Core<'a> {
 
     /// Without corners whose directions could tell a normal.
     fn is_smooth(&self) -> bool {
-        matches!(self.kind, Kind::Cylinder(..) | Kind::Frustum(_) | Kind::Map(_))
+        matches!(self.kind, Kind::Cylinder(..) | Kind::Frustum(_) | Kind::Ellipsoid(_) | Kind::Map(_))
     }
 
     /// Point of the shape (core and radius) farthest against a unit vector.
@@ -127,6 +146,10 @@ impl<'a> Core<'a> {
                 }
             }
             Kind::Frustum(f) => f.support(d),
+            Kind::Ellipsoid(radii) => {
+                let scaled = radii * d;
+                radii * scaled.normalize_or_zero()
+            }
             Kind::Map(m) => m.core_support(d),
         }
     }
@@ -255,8 +278,26 @@ impl<'a> Cores<'a> {
         (self.inflated(&core), apart)
     }
 
+    /// The same cores, A moved by `shift` relative to B, all points in A's frame.
+    pub(super) fn moved(&self, shift: DVec3) -> Self {
+        let translation = self.a_from_b.translation - shift;
+        Self { a_from_b: Frame { translation, ..self.a_from_b }, ..*self }
+    }
+
     /// Signed distance with witnesses of the shapes (cores and radii); `None` if EPA does not converge.
     pub(crate) fn separation(&self, guess: DVec3) -> Option<Separation> {
+        let known = guess.length_squared() > 0.25;
+        if known {
+            let above = above_face(self, guess, 1e-10 * self.size());
+            if let Some(found) = above.or_else(|| follow(self, guess)).or_else(|| approach(self, guess)) {
+                return Some(self.inflated(&found));
+            }
+        }
+        self.searched(guess, true)
+    }
+
+    /// The same by search alone; with `ways`, what the search finds may be improved and proven by shorter ways.
+    pub(super) fn searched(&self, guess: DVec3, ways: bool) -> Option<Separation> {
         let touch = 1e-10 * self.size();
         let start = if guess.length_squared() > 0.25 { guess } else { -self.a_from_b.translation };
         if let Some(found) = above_face(self, start, touch) {
@@ -265,8 +306,21 @@ impl<'a> Cores<'a> {
         if let Some(found) = projected(self) {
             return Some(self.inflated(&found));
         }
+        if ways && (self.a.is_smooth() || self.b.is_smooth()) {
+            let (rough, apart) = distance::rough(self, start, touch);
+            if apart && let Some(found) = follow(self, rough.normal) {
+                return Some(self.inflated(&found));
+            }
+        }
         let (found, mut apart) = distance::closest(self, start, touch);
         let mut core = found;
+        if ways {
+            let start = if apart { found.normal } else { start };
+            let proven = if apart { follow(self, start) } else { approach(self, start) };
+            if let Some(proven) = proven {
+                return Some(self.inflated(&proven));
+            }
+        }
         if apart && found.distance < 1e-5 * self.size() {
             // So short a gap may be one that rounding kept from closing: try again from the best plane between.
             // Where EPA finds none, GJK's own normal must do.
@@ -292,7 +346,7 @@ impl<'a> Cores<'a> {
     }
 
     /// The separation of the shapes, from that of their cores.
-    fn inflated(&self, core: &Separation) -> Separation {
+    pub(super) fn inflated(&self, core: &Separation) -> Separation {
         let (ra, rb) = (self.a.radius, self.b.radius);
         Separation {
             distance: core.distance - ra - rb,

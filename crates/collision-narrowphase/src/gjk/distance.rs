@@ -35,6 +35,7 @@ use sim_math::glam::DVec3;
 use sim_traits::Separation;
 
 const MAX_ITERATIONS: u32 = 200;
+const FEW_ITERATIONS: u32 = 6;
 const EPSILON: f64 = 1e-16;
 
 /// Points of A − B whose mixture is nearest to the origin.
@@ -103,18 +104,25 @@ pub(super) fn closest(cores: &Cores<'_>, start: DVec3, touch: f64) -> (Separatio
     closest_within(cores, start, touch, f64::INFINITY)
 }
 
+/// The same after a few steps: where a search on smooth cores has come before it gets slow.
+pub(super) fn rough(cores: &Cores<'_>, start: DVec3, touch: f64) -> (Separation, bool) {
+    let mut pair = Pair::EMPTY;
+    let apart = descend(cores, start, touch, f64::INFINITY, FEW_ITERATIONS, &mut pair);
+    (pair.found().separation(), apart)
+}
+
 /// The same for cores that matter only up to `limit` metres apart: what is returned for others is just farther apart
 /// than that, by a margin above rounding.
 pub(super) fn closest_within(cores: &Cores<'_>, start: DVec3, touch: f64, limit: f64) -> (Separation, bool) {
     let mut pair = Pair::EMPTY;
-    let apart = descend(cores, start, touch, limit + 10.0 * touch, &mut pair);
+    let apart = descend(cores, start, touch, limit + 10.0 * touch, MAX_ITERATIONS, &mut pair);
     (pair.found().separation(), apart)
 }
 
 /// The same with the two points as they are: their difference is along the normal only as far as rounding lets it.
 pub(super) fn closest_points(cores: &Cores<'_>, start: DVec3) -> (DVec3, DVec3, DVec3) {
     let mut pair = Pair::EMPTY;
-    descend(cores, start, 0.0, f64::INFINITY, &mut pair);
+    descend(cores, start, 0.0, f64::INFINITY, MAX_ITERATIONS, &mut pair);
     let found = pair.found();
     let (point_a, point_b) = found.points();
     (point_a, point_b, found.v)
@@ -128,7 +136,7 @@ pub(super) fn closest_points(cores: &Cores<'_>, start: DVec3) -> (DVec3, DVec3, 
 pub(super) fn closest_of_near(cores: &Cores<'_>, guess: &Separation, shift: f64) -> Option<Separation> {
     let apart = cores.shifted(shift * guess.normal);
     let mut pair = Pair::EMPTY;
-    descend(&apart, guess.normal, 0.0, f64::INFINITY, &mut pair);
+    descend(&apart, guess.normal, 0.0, f64::INFINITY, MAX_ITERATIONS, &mut pair);
     let far = *pair.found();
     let points = far.corners.map(|c| c.a - c.b);
     let found = simplex::nearest(&points[..far.len])?;
@@ -153,7 +161,7 @@ impl Pair {
 
 /// The closest points in `pair`, and whether they are farther apart than `touch`. Ends early where a plane between the cores
 /// shows that they are farther apart than `limit`.
-fn descend(cores: &Cores<'_>, start: DVec3, touch: f64, limit: f64, pair: &mut Pair) -> bool {
+fn descend(cores: &Cores<'_>, start: DVec3, touch: f64, limit: f64, most: u32, pair: &mut Pair) -> bool {
     let direction = if start.length_squared() > 0.0 { -start } else { DVec3::X };
     let Pair { mixtures: [first, second], index } = pair;
     // The mixture at hand and the best one before it, of which `swapped` tells the places.
@@ -163,7 +171,7 @@ fn descend(cores: &Cores<'_>, start: DVec3, touch: f64, limit: f64, pair: &mut P
     let mut least = f64::INFINITY;
     let mut stalls = 0;
     let limit = limit * limit * (1.0 + 1e-9);
-    for _ in 0..MAX_ITERATIONS {
+    for _ in 0..most {
         let squared = now.v.length_squared();
         if squared <= touch * touch {
             *index = usize::from(swapped);

@@ -1,12 +1,17 @@
 //! GJK and EPA: distance and depth of anything with a support map.
 
 mod above_face;
+mod approach;
+mod certify;
 mod clear;
 mod core;
 pub(crate) mod distance;
 pub(crate) mod epa;
+mod features;
+mod follow;
 mod polish;
 mod project;
+mod shell;
 mod simplex;
 mod smooth;
 
@@ -48,4 +53,14 @@ pub fn gjk(
 #[must_use]
 pub fn gjk_polyhedra(a: &Polyhedron, b: &Polyhedron, a_from_b: &Frame, guess: DVec3) -> Option<Separation> {
     Cores::new(Core::polyhedron(a), Core::polyhedron(b), *a_from_b).separation(guess)
+}
+
+/// Closest or deepest points of two polyhedra near a direction from B to A, where they can be proven.
+pub(crate) fn follow_polyhedra(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    a_from_b: &Frame,
+    normal: DVec3,
+) -> Option<Separation> {
+    follow::follow(&Cores::new(Core::polyhedron(a), Core::polyhedron(b), *a_from_b), normal)
 }

@@ -75,6 +75,10 @@ impl Solid<'_> {
         let mut found = Ridges::default();
         match self {
             Self::Cuboid(half) => {
+                // An edge is level only if its ends are.
+                if (2.0 * *half * direction.abs()).min_element() > near {
+                    return found;
+                }
                 let top = half.dot(direction.abs()) - near;
                 for axis in 0..3 {
                     let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -91,7 +95,12 @@ impl Solid<'_> {
                 }
             }
             Self::Polyhedron(p) => {
-                let top = p.position(p.support_vertex(direction)).dot(direction) - near;
+                let vertex = p.support_vertex(direction);
+                let top = p.position(vertex).dot(direction) - near;
+                // Vertices at a height are joined by edges: with none beside the highest there are no others.
+                if !p.spokes(vertex).iter().any(|s| p.position(s.neighbour).dot(direction) >= top) {
+                    return found;
+                }
                 for (name, edge) in (0..).zip(p.edges()) {
                     let ends = edge.ends.map(|v| p.position(v));
                     let normals = edge.faces.map(|f| p.faces()[f as usize].normal);
@@ -126,6 +135,9 @@ pub(crate) fn touching_ridges(
     }
     // The normal may be at the end of the common directions: heights differ by what the edges are apart.
     let of_a = a.highest(-normal, 4.0 * near);
+    if of_a.len == 0 {
+        return None;
+    }
     let of_b = b.highest(frame.back(normal), 4.0 * near);
     for p in &of_a.all[..of_a.len] {
         for q in &of_b.all[..of_b.len] {

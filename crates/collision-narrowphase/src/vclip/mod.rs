@@ -26,7 +26,8 @@
 //! dimension need a violation above `band`; (2) cycles are found by Brent's method from move 16 on, each
 //! multiplies `band` by 8; (3) distances up to `touch` count as overlap, whose depth is continuous there; (4)
 //! after five cycles, restart from the support vertices, then from the opposite ones, then exhaustive search.
-//! An answer found with a widened band must pass a certificate by support functions.
+//! An answer found with a widened band must pass a certificate by support functions. An overlap is followed along its last
+//! direction, and proven, before anything is searched.
 //!
 //! # Failure
 //! None for finite poses. Depth and normal of an overlap come from separating axes or EPA.
@@ -39,13 +40,13 @@ mod states;
 
 use crate::{
     Polyhedron, brute_force,
-    gjk::epa,
+    gjk::{self, epa},
     relative::Frame,
     sat::{self, SatResult},
     sharpen::sharpen_polyhedra,
     witness,
 };
-use sim_math::Pose;
+use sim_math::{Pose, glam::DVec3};
 use sim_traits::{FeatureId, NarrowPhaseError, PairCache, Separation};
 use states::{Query, Step};
 
@@ -61,9 +62,9 @@ const SAT_PAIRS: usize = 20_000;
 pub struct Closest {
     /// Signed distance with witnesses, in A's frame.
     pub separation: Separation,
-    /// Features of A and B that hold the witnesses.
+    /// Features of A and B that hold the witnesses; [`FeatureId::NONE`] where an overlap was followed.
     pub features: [FeatureId; 2],
-    /// States visited.
+    /// States visited; none where an overlap was followed.
     pub iterations: u32,
     /// Remedies used: cycles broken, restarts, searches. Zero in all but a few queries in a million.
     pub remedies: u32,
@@ -90,13 +91,11 @@ pub fn vclip(
     a_from_b: &Pose,
     cache: &mut PairCache,
 ) -> Result<Closest, NarrowPhaseError> {
-    let query = prepare(a, b, a_from_b)?;
-    let mut walk = Walk::from(cache);
-    let verdict = walk.run(query);
-    cache.features = walk.features;
-    let (separation, features) = match verdict {
-        Verdict::Apart(separation) => (separation, walk.features),
-        Verdict::Overlap => overlap(a, b, a_from_b),
+    let (contact, walk) = contact(a, b, a_from_b, cache)?;
+    let (separation, features) = match contact {
+        Contact::Apart(separation) => (separation, walk.features),
+        Contact::Axis(axis) => witness::penetration(a, b, &Frame::from_pose(a_from_b), &axis),
+        Contact::Followed(separation) => (separation, [FeatureId::NONE; 2]),
     };
     Ok(Closest {
         separation,
@@ -107,15 +106,6 @@ pub fn vclip(
     })
 }
 
-/// Depth, normal and witnesses of an overlap.
-#[inline(never)]
-fn overlap(a: &Polyhedron, b: &Polyhedron, a_from_b: &Pose) -> (Separation, [FeatureId; 2]) {
-    match depth(a, b, a_from_b) {
-        Contact::Axis(axis) => witness::penetration(a, b, &Frame::from_pose(a_from_b), &axis),
-        Contact::Apart(separation) | Contact::Deep(separation) => (separation, [FeatureId::NONE; 2]),
-    }
-}
-
 /// What a query finds, before witnesses of an overlap are looked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Contact {
@@ -123,8 +113,8 @@ pub(crate) enum Contact {
     Apart(Separation),
     /// Overlap, with the best axis.
     Axis(SatResult),
-    /// Overlap of polyhedra with many edges.
-    Deep(Separation),
+    /// Touching or overlap, with witnesses but without features.
+    Followed(Separation),
 }
 
 /// The walk, and the depth of an overlap.
@@ -137,12 +127,30 @@ pub(crate) fn contact(
 ) -> Result<(Contact, Walk), NarrowPhaseError> {
     let query = prepare(a, b, a_from_b)?;
     let mut walk = Walk::from(cache);
+    // An overlap is followed from query to query, and so is a gap too short for a walk to be sure of.
+    let short = query.short;
+    if cache.axis != DVec3::ZERO {
+        if let Some(found) = gjk::follow_polyhedra(a, b, &query.a_from_b, cache.axis)
+            && found.distance <= short
+        {
+            cache.axis = found.normal;
+            return Ok((Contact::Followed(found), walk));
+        }
+        cache.axis = DVec3::ZERO;
+    }
     let verdict = walk.run(query);
     cache.features = walk.features;
     let contact = match verdict {
         Verdict::Apart(separation) => Contact::Apart(separation),
         Verdict::Overlap => depth(a, b, a_from_b),
     };
+    match &contact {
+        Contact::Axis(axis) => cache.axis = axis.normal,
+        Contact::Apart(found) | Contact::Followed(found) if found.distance <= short => {
+            cache.axis = found.normal;
+        }
+        _ => {}
+    }
     Ok((contact, walk))
 }
 
@@ -195,7 +203,7 @@ fn depth(a: &Polyhedron, b: &Polyhedron, a_from_b: &Pose) -> Contact {
     if a.edges().len() * b.edges().len() > SAT_PAIRS
         && let Some(found) = epa::polyhedra(a, b, &frame)
     {
-        return Contact::Deep(found);
+        return Contact::Followed(found);
     }
     Contact::Axis(sat::sat_overlapping(a, b, &frame, 2e-10 * (a.extent() + b.extent())))
 }

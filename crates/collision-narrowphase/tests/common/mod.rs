@@ -172,5 +172,7 @@ pub(crate) fn random_cache(a: &Polyhedron, b: &Polyhedron, random: &mut SplitMix
         1 => FeatureId::edge(random.below(p.edges().len()) as u32),
         _ => FeatureId::face(random.below(p.faces().len()) as u32),
     };
-    PairCache { features: [feature(a), feature(b)], ..PairCache::default() }
+    let features = [feature(a), feature(b)];
+    let axis = if random.below(2) == 0 { DVec3::ZERO } else { random.unit_vec3() };
+    PairCache { features, axis }
 }
