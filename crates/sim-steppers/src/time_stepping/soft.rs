@@ -37,6 +37,7 @@
 
 use super::{
     guard::{Arrival, Guard},
+    missed::Missed,
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
@@ -59,7 +60,7 @@ use sim_world::{Body, ContactWork, Event, EventKind, Listing, Rest, StepError, W
 #[derive(Debug, Default)]
 pub(super) struct SoftContacts {
     pub(super) solver: SoftSolver,
-    bodies: SoftBodies,
+    pub(super) bodies: SoftBodies,
     pub(super) patches: Patches,
     /// By slot: has contacts, and how it turns without them.
     touched: Vec<bool>,
@@ -68,7 +69,8 @@ pub(super) struct SoftContacts {
     substeps: u32,
     pub(super) guard: Guard,
     /// By slot: where bodies that contacts push come to.
-    arrivals: Vec<Option<Arrival>>,
+    pub(super) arrivals: Vec<Option<Arrival>>,
+    pub(super) missed: Missed,
 }
 
 impl SoftContacts {
@@ -96,6 +98,7 @@ impl TimeStepping {
         self.book_patches(world, h);
         self.trace(Stage::Move);
         self.find_arrivals(world, h);
+        self.answer_missed(world, h)?;
         self.carry(world, end)?;
         self.fire_timers(world, end);
         world.set_time(end).map_err(of_world)?;
