@@ -70,6 +70,10 @@ const DEEPER: f64 = 0.005;
 /// Most looks at a pair along its courses, and to find the time of a hit.
 const LOOKS: u32 = 64;
 const HALVINGS: u32 = 24;
+/// Overlap of a contact from which on its pair is looked at, however slow, share of the radius of the smaller body.
+const PRESSED: f64 = 0.04;
+/// Most pairs of an impact.
+const MEMBERS: usize = 64;
 /// Hits of a step: so many, and so many for every body that is fast.
 const HITS: [usize; 2] = [32, 16];
 
@@ -95,8 +99,9 @@ pub(super) struct Missed {
     hit: Vec<bool>,
     /// By pair: time of its next hit, s since the start; infinite if there is none.
     times: Vec<f64>,
-    /// Pairs that were hit in the step.
+    /// Pairs that were hit in the step, and their bodies.
     struck: Vec<Pair>,
+    pub(super) joined: Vec<[u32; 2]>,
     law: Impact,
     /// Of an impact: its pairs, with the first of their contacts; slots, poses, velocities before it and bodies.
     members: Vec<(u32, u32)>,
@@ -147,11 +152,11 @@ impl TimeStepping {
     pub(super) fn answer_missed(&mut self, world: &mut World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         let mut missed = std::mem::take(&mut soft.missed);
-        let result = if self.find_strides(world, h, &mut missed) {
-            self.follow_courses(world, h, &mut missed)
-        } else {
-            Ok(())
-        };
+        missed.joined.clear();
+        let is_fast = self.find_strides(world, h, &mut missed);
+        let is_pressed = || self.detect.watched.iter().any(|pair| self.is_deep(pair));
+        let result =
+            if is_fast || is_pressed() { self.follow_courses(world, h, &mut missed) } else { Ok(()) };
         if let Some(soft) = &mut self.soft {
             soft.missed = missed;
         }
@@ -187,7 +192,7 @@ impl TimeStepping {
     }
 
     fn follow_courses(&mut self, world: &mut World, h: f64, missed: &mut Missed) -> Result<(), StepError> {
-        let count = self.begin_courses(world, missed);
+        let count = self.begin_courses(world, missed, h);
         let mut left = HITS[0] + HITS[1] * count;
         let mut stops = 2 * count;
         self.meet_more(world, h, missed)?;
@@ -214,8 +219,14 @@ impl TimeStepping {
         Ok(())
     }
 
+    /// True if the contacts of a pair have let its bodies sink in deep.
+    fn is_deep(&self, pair: &Watched) -> bool {
+        let patches = || pair.span[1] > 0 && pair.sensor.is_none();
+        pair.distance < -PRESSED * self.detect.trails.smaller_radius(pair.bodies) && patches()
+    }
+
     /// Courses as the solver has them; how many bodies are fast.
-    fn begin_courses(&self, world: &World, missed: &mut Missed) -> usize {
+    fn begin_courses(&self, world: &World, missed: &mut Missed, h: f64) -> usize {
         let Some(soft) = &self.soft else { return 0 };
         missed.courses.clear();
         missed.ends.clear();
@@ -236,6 +247,10 @@ impl TimeStepping {
                     let turn = arrival.pose.rotation * pose.rotation.conjugate();
                     let way = Motion::new(quat_log(turn), arrival.pose.translation - pose.translation);
                     (Course::Even { since: 0.0, pose, way }, arrival.velocity)
+                }
+                (None, Some(body)) => {
+                    let last = body.piece().at(world.time() + h).map(|state| state.velocity);
+                    (Course::Piece, last.unwrap_or(flyer.start + flyer.kick))
                 }
                 _ => (Course::Piece, flyer.start + flyer.kick),
             };
@@ -281,7 +296,9 @@ impl TimeStepping {
             *time = f64::INFINITY;
             let strides: f64 = pair.bodies.iter().map(|k| missed.strides[*k as usize]).sum();
             let radius = trails.smaller_radius(pair.bodies);
-            if strides <= FAST * radius || pair.sensor.is_some() {
+            let was_hit = pair.bodies.iter().any(|k| missed.hit[*k as usize]);
+            let is_slow = strides <= FAST * radius && !was_hit && pair.distance >= -PRESSED * radius;
+            if is_slow || pair.sensor.is_some() {
                 continue;
             }
             let spins = pair.bodies.map(|k| trails.spin(k));
@@ -312,20 +329,23 @@ impl TimeStepping {
         }
         let mut first = 0;
         while first < missed.slots.len() && missed.struck.contains(&key) {
-            let slot = missed.slots[first];
-            let is_movable = missed.pool[first].is_movable();
+            let (slot, is_movable) = (missed.slots[first], missed.pool[first].is_movable());
             first += 1;
+            if !is_movable || missed.members.len() > MEMBERS {
+                continue;
+            }
             for other in 0..self.detect.watched.len() {
                 let watched = &self.detect.watched[other];
                 let known = || missed.members.iter().any(|m| m.0 as usize == other);
                 let was_hit = || missed.struck.contains(&watched.key);
-                if is_movable && watched.bodies.contains(&slot) && was_hit() && !known() {
+                if watched.bodies.contains(&slot) && was_hit() && !known() {
                     self.add_member(world, h, missed, other, t)?;
                 }
             }
         }
         if !missed.struck.contains(&key) {
             missed.struck.push(key);
+            missed.joined.push(self.detect.watched[pair].bodies);
         }
         missed.before.clear();
         missed.before.extend(missed.pool.iter().map(|body| body.velocity));
@@ -531,9 +551,12 @@ impl TimeStepping {
             }
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let Some((pose, velocity)) = missed.state(world, slot as u32, body, h, h) else { continue };
+            let free = body.piece().at(world.time() + h).map_or(velocity, |state| state.velocity);
             self.flyers[slot].pushed = true;
             if let Some(soft) = &mut self.soft {
-                soft.arrivals[slot] = Some(Arrival { pose, velocity, change: Motion::ZERO });
+                let before = soft.arrivals[slot].map_or((free, Motion::ZERO), |a| (a.velocity, a.change));
+                let change = before.1 + (velocity - before.0);
+                soft.arrivals[slot] = Some(Arrival { pose, velocity, change });
             }
         }
     }

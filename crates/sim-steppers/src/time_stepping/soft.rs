@@ -97,8 +97,9 @@ impl TimeStepping {
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
         self.trace(Stage::Move);
-        self.find_arrivals(world, h);
+        self.find_arrivals(world);
         self.answer_missed(world, h)?;
+        self.guard_arrivals(world, h);
         self.carry(world, end)?;
         self.fire_timers(world, end);
         world.set_time(end).map_err(of_world)?;
@@ -257,8 +258,8 @@ impl TimeStepping {
         work
     }
 
-    /// Finds where the bodies that contacts or forces pushed come to, and takes from them what contacts gave too much.
-    fn find_arrivals(&mut self, world: &mut World, h: f64) {
+    /// Finds where the bodies that contacts or forces pushed come to.
+    fn find_arrivals(&mut self, world: &World) {
         let Some(soft) = &mut self.soft else { return };
         soft.arrivals.clear();
         for (slot, flyer) in self.flyers.iter().enumerate() {
@@ -282,8 +283,14 @@ impl TimeStepping {
             };
             soft.arrivals.push(arrival.filter(is_sound));
         }
-        let SoftContacts { guard, bodies, patches, arrivals, .. } = soft;
-        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, arrivals, h);
+    }
+
+    /// Takes from bodies what contacts gave them too much.
+    fn guard_arrivals(&mut self, world: &mut World, h: f64) {
+        let Some(soft) = &mut self.soft else { return };
+        let SoftContacts { guard, bodies, patches, arrivals, missed, .. } = soft;
+        let joined = &missed.joined[..];
+        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, joined, arrivals, h);
         if taken > 0.0 {
             world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
         }
