@@ -18,7 +18,7 @@
 //! # Formula
 //!
 //! ```text
-//! pairs with strides above r/4:   t ← t + max(d(t), r/10)/(speed of closing at most), until d(t) < min(−r/50, d₀ − r/200)
+//! pairs with strides above r/4:   t ← t + max(d(t), r/10)/(speed of closing at most), until d(t) < min(−r/50, d₀ − r/200);   −r/10 for contacts that the solver had
 //! hit            the last t before it with d = 0, or if d₀ < 0 the last that is less deep
 //! at τ           all points of the pair as one impact: v_τ ← v_τ + Δv;   if it was hit before in the step, with all other pairs that were and touch
 //! from τ on      x = v_τ (h − τ) + ½ a (h − τ)²,   v = v_τ + a (h − τ);   a = 0 for what contacts carried slowly
@@ -70,8 +70,8 @@ const DEEPER: f64 = 0.005;
 /// Most looks at a pair along its courses, and to find the time of a hit.
 const LOOKS: u32 = 64;
 const HALVINGS: u32 = 24;
-/// Overlap of a contact from which on its pair is looked at, however slow, share of the radius of the smaller body.
-const PRESSED: f64 = 0.04;
+/// Overlap of a contact that the solver has answered from which on its pair is looked at, however slow, share of the radius of the smaller body.
+const PRESSED: f64 = 0.1;
 /// Most pairs of an impact.
 const MEMBERS: usize = 64;
 /// Hits of a step: so many, and so many for every body that is fast.
@@ -303,7 +303,11 @@ impl TimeStepping {
             }
             let spins = pair.bodies.map(|k| trails.spin(k));
             let radii = pair.bodies.map(|k| trails.radius(k));
-            let look = Look { world, missed, narrow: parts.narrow_phase.as_ref(), h, radius, spins, radii };
+            // What the solver has answered is its business, unless it failed.
+            let known = pair.pushed || strides <= FAST * radius;
+            let sink = if known { PRESSED } else { SINK } * radius;
+            let look =
+                Look { sink, world, missed, narrow: parts.narrow_phase.as_ref(), h, radius, spins, radii };
             *time = look.next_hit(pair, &mut detect.distances).unwrap_or(f64::INFINITY);
         }
         missed.times = times;
@@ -574,6 +578,8 @@ struct Look<'a> {
     narrow: &'a dyn NarrowPhase,
     h: f64,
     radius: f64,
+    /// Overlap that is a hit, m.
+    sink: f64,
     spins: [f64; 2],
     radii: [f64; 2],
 }
@@ -637,7 +643,7 @@ impl Look<'_> {
         if start == f64::NEG_INFINITY || start > closing {
             return None;
         }
-        let limit = (-SINK * self.radius).min(start - DEEPER * self.radius);
+        let limit = (-self.sink).min(start - DEEPER * self.radius);
         let is_plane = [shape_a, shape_b].iter().any(|s| matches!(s, Shape::HalfSpace(_)));
         let (mut t, mut d) = (from, start);
         for look in 1..=LOOKS {
