@@ -566,8 +566,20 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             to(lane).into_iter().for_each(|m| m.exerted = row);
         });
         let held = self.t.scale(self.stretch.x).plus(second.scale(self.stretch.y));
-        L::rows([held.x, held.y, held.z, self.stretch.z, zero, zero, zero, zero], |lane, row| {
-            to(lane).into_iter().for_each(|m| m.held[..4].copy_from_slice(&row[..4]));
+        // About the arm: normal impulses act beside it, n × t = second.
+        let mut about = [zero; 2];
+        if ROWS > 1 {
+            for row in &self.rows {
+                about[0] += row.arm[1] * row.sum;
+                about[1] -= row.arm[0] * row.sum;
+            }
+        }
+        let moment = self.t.scale(about[0]).plus(second.scale(about[1])).plus(n.scale(self.f_sum[2]));
+        L::rows([held.x, held.y, held.z, self.stretch.z, moment.x, moment.y, moment.z, zero], |lane, row| {
+            to(lane).into_iter().for_each(|m| {
+                m.held[..4].copy_from_slice(&row[..4]);
+                m.held[5..].copy_from_slice(&row[4..7]);
+            });
         });
     }
 }

@@ -18,7 +18,7 @@
 //! # Formula
 //!
 //! ```text
-//! pairs with strides above r/4:   t ← t + max(d(t), r/10)/(speed of closing at most), until d(t) < min(−r/50, d₀ − r/200);   −r/10 for contacts that the solver had
+//! pairs with strides above r/4:   t ← t + max(d(t), r/10)/(speed of closing at most), until d(t) < min(−r/50, d₀ − r/200);   −r/20 for contacts that the solver had
 //! hit            the last t before it with d = 0, or if d₀ < 0 the last that is less deep
 //! at τ           all points of the pair as one impact: v_τ ← v_τ + Δv;   if it was hit before in the step, with all other pairs that were and touch
 //! from τ on      x = v_τ (h − τ) + ½ a (h − τ)²,   v = v_τ + a (h − τ);   a = 0 for what contacts carried slowly
@@ -71,7 +71,7 @@ const DEEPER: f64 = 0.005;
 const LOOKS: u32 = 64;
 const HALVINGS: u32 = 24;
 /// Overlap of a contact that the solver has answered from which on its pair is looked at, however slow, share of the radius of the smaller body.
-const PRESSED: f64 = 0.1;
+const PRESSED: f64 = 0.05;
 /// Most pairs of an impact.
 const MEMBERS: usize = 64;
 /// Hits of a step: so many, and so many for every body that is fast.

@@ -205,12 +205,12 @@ impl TimeStepping {
                     separation: pair.distance,
                     impulse: outcome.impulse,
                 };
-                let sides = [(a, -outcome.impulse), (b, outcome.impulse)];
-                for ((slot, impulse), _) in sides.into_iter().zip(moves).filter(|(_, moves)| !moves) {
+                let sides = [(a, -outcome.impulse, -outcome.moment), (b, outcome.impulse, outcome.moment)];
+                for ((slot, impulse, moment), _) in sides.into_iter().zip(moves).filter(|(_, moves)| !moves) {
                     let Some((_, body)) = world.body_in_slot(slot) else { continue };
                     let (kind, velocity) = (*body.kind(), body.state().velocity_at(push.point));
                     if kind == BodyKind::Scripted {
-                        work.scripted += impulse.dot(velocity);
+                        work.scripted += impulse.dot(velocity) + moment.dot(body.state().velocity.angular);
                     }
                     world.book_support(&kind, push.point, impulse);
                 }
