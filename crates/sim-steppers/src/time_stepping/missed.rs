@@ -196,7 +196,7 @@ impl TimeStepping {
         let mut left = HITS[0] + HITS[1] * count;
         let mut stops = 2 * count;
         self.meet_more(world, h, missed)?;
-        self.find_hits(world, h, missed, None);
+        self.find_hits(world, h, missed, true);
         loop {
             let first = (0..missed.times.len()).min_by(|a, b| missed.times[*a].total_cmp(&missed.times[*b]));
             let Some(pair) = first.filter(|k| missed.times[*k] < f64::INFINITY) else { break };
@@ -210,10 +210,9 @@ impl TimeStepping {
             } else {
                 break;
             }
-            let bodies = self.detect.watched[pair].bodies;
             missed.times[pair] = f64::INFINITY;
             let changed = self.meet_more(world, h, missed)?;
-            self.find_hits(world, h, missed, (!changed).then_some(bodies));
+            self.find_hits(world, h, missed, changed);
         }
         self.end_courses(world, h, missed);
         Ok(())
@@ -279,18 +278,15 @@ impl TimeStepping {
         Ok(any && self.detect.meet(world, &mut self.parts, self.params.margin)?)
     }
 
-    /// Finds the next hits of all pairs, or of those of two bodies.
-    fn find_hits(&mut self, world: &World, h: f64, missed: &mut Missed, of: Option<[u32; 2]>) {
+    /// Finds the next hits of all pairs, or of those whose bodies the last impact sent elsewhere.
+    fn find_hits(&mut self, world: &World, h: f64, missed: &mut Missed, all: bool) {
         let mut times = std::mem::take(&mut missed.times);
         times.resize(self.detect.watched.len(), f64::INFINITY);
         let Self { parts, detect, .. } = self;
         let trails = &detect.trails;
         for (pair, time) in detect.watched.iter_mut().zip(&mut times) {
-            let concerns = |of: [u32; 2]| {
-                let hit = |k: u32| of.contains(&k) && missed.hit[k as usize];
-                pair.bodies.into_iter().any(hit)
-            };
-            if !of.is_none_or(concerns) {
+            let has_turned = |k: &u32| missed.slots.contains(k) && missed.hit[*k as usize];
+            if !all && !pair.bodies.iter().any(has_turned) {
                 continue;
             }
             *time = f64::INFINITY;
@@ -486,6 +482,8 @@ impl TimeStepping {
     /// Keeps the faster body of a pair where it is at time `t` until the end of the step.
     fn stop(&self, world: &mut World, h: f64, missed: &mut Missed, pair: usize, t: f64) {
         let slots = self.detect.watched[pair].bodies;
+        missed.slots.clear();
+        missed.slots.extend(slots);
         let stride = |slot: u32| {
             let found = world.body_in_slot(slot).map(|(_, body)| body);
             let free = found.is_some_and(|body| body.is_free() && body.rest() == Rest::Awake);
