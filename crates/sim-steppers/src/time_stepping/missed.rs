@@ -73,9 +73,9 @@ const HALVINGS: u32 = 24;
 /// Overlap of a contact that the solver has answered from which on its pair is looked at, however slow, share of the radius of the smaller body.
 const PRESSED: f64 = 0.05;
 /// Most pairs of an impact.
-const MEMBERS: usize = 64;
+const MEMBERS: usize = 16;
 /// Hits of a step: so many, and so many for every body that is fast.
-const HITS: [usize; 2] = [32, 16];
+const HITS: [usize; 2] = [12, 6];
 
 /// Where a body is during the step.
 #[derive(Debug, Clone, Copy)]
