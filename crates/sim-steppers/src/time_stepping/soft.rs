@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! read bodies   forces → a   solver: substeps of h → x, v, impulses   pushed: pose moved by x; others: their parabola   detect
-//! work of contact = impulse of the step · (u₀ + u₁)/2
+//! work of contacts on a body = Σ over substeps  M Δv · (v₀ + v₁)/2;   of each patch = impulse · (u₀ + u₁)/2, what is left between both is booked as micro
 //! ```
 //!
 //! # Cost
@@ -229,6 +229,9 @@ impl TimeStepping {
             }
             deepest = deepest.max(-pair.distance);
         }
+        // Patches are answered one after the other, and what later ones did to the velocities of earlier ones is in no patch.
+        let alone = work.impact + work.friction + work.micro + work.scripted;
+        work.micro += self.gifts(world, h) - alone;
         work.micro += self.lifts(world, h);
         world.book_contact_work(&work);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
@@ -240,7 +243,45 @@ impl TimeStepping {
             }
         }
         self.report.solver.imbalance = imbalance.sqrt() / h;
-        self.book_forces(world, h, |slot| (self.flyers[slot].start + soft.bodies.velocity(slot)) * 0.5);
+        self.book_forces(world, h, |slot| self.mean_way(slot, h) * (1.0 / h));
+    }
+
+    /// Velocity of a body before the contacts of the step, as the solver was given it.
+    fn velocity_before(&self, slot: usize) -> Motion {
+        let start = self.flyers[slot].start;
+        let turning = self.soft.as_ref().and_then(|soft| soft.turnings.get(slot)?.as_ref());
+        turning.map_or(start, |turning| Motion::new(turning.velocity, start.linear))
+    }
+
+    /// Way of a body by the mean velocities of the substeps.
+    fn mean_way(&self, slot: usize, h: f64) -> Motion {
+        let Some(soft) = &self.soft else { return Motion::ZERO };
+        soft.bodies.mean_displacement(slot, self.velocity_before(slot), h / f64::from(soft.substeps))
+    }
+
+    /// Work of the impulses of all contacts on all bodies, J: by body, what contacts gave it times the mean of its velocities in each substep.
+    fn gifts(&self, world: &World, h: f64) -> f64 {
+        let Some(soft) = &self.soft else { return 0.0 };
+        let mut work = 0.0;
+        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            let BodyKind::Free(mass) = *body.kind() else { continue };
+            if !soft.bodies.is_movable(slot) {
+                continue;
+            }
+            let rotation = soft.turnings[slot].as_ref().map_or(body.state().pose().rotation, |t| t.rotation);
+            let inertia = mass.inertia(rotation);
+            let (before, after) = (self.velocity_before(slot), soft.bodies.velocity(slot));
+            // Half the change times the sum of both: a difference of squares without cancellation.
+            let (change, sum) = (after - before, after + before);
+            let way = self.mean_way(slot, h) * (1.0 / h);
+            let linear = 0.5 * change.linear.dot(sum.linear) - flyer.kick.linear.dot(way.linear);
+            let spin = inertia * change.angular;
+            let turn = 0.5 * spin.dot(sum.angular) - (inertia * flyer.kick.angular).dot(way.angular);
+            let part = mass.mass() * linear + turn;
+            work += if part.is_finite() { part } else { 0.0 };
+        }
+        work
     }
 
     /// Work of the springs that moved bodies without giving them speed, against gravity and constant forces, J.
@@ -251,8 +292,7 @@ impl TimeStepping {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             if soft.bodies.is_movable(slot) {
                 let moved = soft.bodies.displacement(slot).linear;
-                let mean = soft.bodies.mean_displacement(slot, flyer.start, h / f64::from(soft.substeps));
-                work -= body.mass() * flyer.acceleration.dot(moved - mean.linear);
+                work -= body.mass() * flyer.acceleration.dot(moved - self.mean_way(slot, h).linear);
             }
         }
         work
