@@ -64,7 +64,7 @@ pub(crate) const METHODS: [Method; 4] = [
         most: 10,
         overlap: 0.05,
         remainder: 1e-3,
-        strict: [false; 3],
+        strict: [false, true, false],
     },
 ];
 

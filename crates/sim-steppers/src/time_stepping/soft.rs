@@ -299,8 +299,9 @@ impl TimeStepping {
     }
 
     /// Finds where the bodies that contacts or forces pushed come to.
-    fn find_arrivals(&mut self, world: &World) {
+    fn find_arrivals(&mut self, world: &mut World) {
         let Some(soft) = &mut self.soft else { return };
+        let mut stepping = 0.0;
         soft.arrivals.clear();
         for (slot, flyer) in self.flyers.iter().enumerate() {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
@@ -311,7 +312,15 @@ impl TimeStepping {
                 let (pose, velocity) = match &soft.turnings[slot] {
                     Some(turning) => {
                         free.angular = turning.velocity + flyer.kick.angular;
-                        turning.arrive(body.state(), x, v)
+                        let arrived = turning.arrive(body.state(), x, v);
+                        if let BodyKind::Free(mass) = body.kind() {
+                            let energy = |q, spin: DVec3| 0.5 * (mass.inertia(q) * spin).dot(spin);
+                            let (pose, velocity) = arrived;
+                            let change =
+                                energy(pose.rotation, velocity.angular) - energy(turning.rotation, v.angular);
+                            stepping += if change.is_finite() { change } else { 0.0 };
+                        }
+                        arrived
                     }
                     None => (moved(body.state().pose(), x), v),
                 };
@@ -323,6 +332,8 @@ impl TimeStepping {
             };
             soft.arrivals.push(arrival.filter(is_sound));
         }
+        // What spins keeps its angular momentum, at the cost of energy.
+        world.book_contact_work(&ContactWork { stepping, ..ContactWork::default() });
     }
 
     /// Takes from bodies what contacts gave them too much.
