@@ -250,7 +250,8 @@ pub struct SoftManifold {
     pub(super) friction: Slot,
     /// Impulse of the whole step, normal, arm x and y, all in world axes.
     pub(super) exerted: Slot,
-    /// How far the springs of friction are stretched: in world axes, m, and about the normal, rad; then the energy stored here, J.
+    /// How far the springs of friction are stretched: in world axes, m, and about the normal, rad; then the energy stored here, J, and the moment of the
+    /// impulses of the whole step about the arm, N·m·s.
     pub(super) held: Slot,
 }
 
@@ -418,8 +419,10 @@ impl SoftManifold {
     pub fn outcome(&self) -> Outcome {
         let [_, _, _, _, approach, normal_work, friction_work, arm_z] = self.friction.0;
         let [x, y, z, nx, ny, nz, arm_x, arm_y] = self.exerted.0;
+        let [_, _, _, _, _, moment @ ..] = self.held.0;
         Outcome {
             impulse: DVec3::new(x, y, z),
+            moment: moment.into(),
             normal: DVec3::new(nx, ny, nz),
             arm: DVec3::new(arm_x, arm_y, arm_z),
             approach,
@@ -434,6 +437,8 @@ impl SoftManifold {
 pub struct Outcome {
     /// Impulse on A of all substeps together, world axes, N·s.
     pub impulse: DVec3,
+    /// Moment on A of the same about the end of the arm, world axes, N·m·s.
+    pub moment: DVec3,
     /// Unit vector from B to A at the start of the step, world axes.
     pub normal: DVec3,
     /// Centre of pressure from the centre of mass of A at the start of the step, world axes, m.

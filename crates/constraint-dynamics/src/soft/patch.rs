@@ -102,7 +102,7 @@ pub(super) struct Shared {
     pub(super) inv_h: f64,
     /// How many substeps, and one over it.
     pub(super) substeps: [f64; 2],
-    /// Largest speed of pushing apart, m/s.
+    /// Largest speed of pushing apart, edges of the smaller body per second.
     pub(super) max_push: f64,
     /// Approach above which a contact is struck, m/s: where it is open, and where it touches and bounces.
     pub(super) strike_from: [f64; 2],
@@ -164,6 +164,8 @@ pub(super) struct Patch<L, const ROWS: usize> {
     inv_friction: Sym<L>,
     mu: L,
     restitution: L,
+    /// Minus the largest speed of pushing apart, m/s.
+    push: L,
     /// 1 where a body does not move, else 0; of faces.
     firm: L,
 }
@@ -318,7 +320,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             let row = self.rows[i];
             let s = row.gap + row.moved;
             let (inside, keep, fade) = match pass {
-                Pass::Push => ((rate * s).max(L::splat(-shared.max_push)), keep, fade),
+                Pass::Push => ((rate * s).max(self.push), keep, fade),
                 Pass::Relax => (zero, one, zero),
             };
             let apart = s * L::splat(shared.inv_h);
@@ -564,8 +566,20 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             to(lane).into_iter().for_each(|m| m.exerted = row);
         });
         let held = self.t.scale(self.stretch.x).plus(second.scale(self.stretch.y));
-        L::rows([held.x, held.y, held.z, self.stretch.z, zero, zero, zero, zero], |lane, row| {
-            to(lane).into_iter().for_each(|m| m.held[..4].copy_from_slice(&row[..4]));
+        // About the arm: normal impulses act beside it, n × t = second.
+        let mut about = [zero; 2];
+        if ROWS > 1 {
+            for row in &self.rows {
+                about[0] += row.arm[1] * row.sum;
+                about[1] -= row.arm[0] * row.sum;
+            }
+        }
+        let moment = self.t.scale(about[0]).plus(second.scale(about[1])).plus(n.scale(self.f_sum[2]));
+        L::rows([held.x, held.y, held.z, self.stretch.z, moment.x, moment.y, moment.z, zero], |lane, row| {
+            to(lane).into_iter().for_each(|m| {
+                m.held[..4].copy_from_slice(&row[..4]);
+                m.held[5..].copy_from_slice(&row[4..7]);
+            });
         });
     }
 }

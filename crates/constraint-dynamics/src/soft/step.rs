@@ -63,7 +63,7 @@ pub struct SoftParams {
     pub hertz: f64,
     /// Damping ratio of the spring; higher means slower recovery from penetration. Default 10.
     pub damping: f64,
-    /// Largest speed at which bodies are pushed apart, m/s. Default 3.
+    /// Largest speed at which bodies are pushed apart, in edges per second of the cube that has the inertia of the smaller one. Default 12.
     pub max_push: f64,
     /// Approach speed above which a contact is an impact and restitution acts: how many times what gravity gives in a substep. Default 2: a bounce that takes four
     /// substeps or more. At least 10⁻⁴ of the smallest body per step.
@@ -72,7 +72,7 @@ pub struct SoftParams {
 
 impl Default for SoftParams {
     fn default() -> Self {
-        Self { substeps: 4, max_substeps: 512, hertz: 1e6, damping: 10.0, max_push: 3.0, bounce_from: 2.0 }
+        Self { substeps: 4, max_substeps: 512, hertz: 1e6, damping: 10.0, max_push: 12.0, bounce_from: 2.0 }
     }
 }
 

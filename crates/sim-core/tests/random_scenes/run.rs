@@ -60,12 +60,11 @@ pub(crate) const METHODS: [Method; 4] = [
     Method {
         name: "soft",
         scenes: 60,
-        // Fast impacts go through: several sizes in a step, or turns of radians in one.
-        known: 3,
+        known: 0,
         most: 10,
         overlap: 0.05,
         remainder: 1e-3,
-        strict: [false; 3],
+        strict: [false, true, false],
     },
 ];
 

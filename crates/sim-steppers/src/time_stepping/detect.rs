@@ -125,8 +125,19 @@ impl Detect {
         parts: &mut TimeParts,
         horizon: &Horizon,
     ) -> Result<bool, StepError> {
+        let renewed = self.meet(world, parts, horizon.margin)?;
+        Ok(renewed | self.look(world, parts, horizon)?)
+    }
+
+    /// Renews boxes and pairs; true if the list of pairs has changed.
+    pub(super) fn meet(
+        &mut self,
+        world: &World,
+        parts: &mut TimeParts,
+        margin: f64,
+    ) -> Result<bool, StepError> {
         let mut renewed = false;
-        self.place(world, parts, horizon.margin)?;
+        self.place(world, parts, margin)?;
         if self.stale {
             parts.broad_phase.pair_changes(&mut self.changes);
             self.changes.begun.sort_unstable();
@@ -143,7 +154,7 @@ impl Detect {
             }
             (self.stale, self.doubtful) = (false, false);
         }
-        Ok(renewed | self.look(world, parts, horizon)?)
+        Ok(renewed)
     }
 
     fn place(&mut self, world: &World, parts: &mut TimeParts, margin: f64) -> Result<(), StepError> {

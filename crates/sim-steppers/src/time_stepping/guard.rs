@@ -101,13 +101,16 @@ impl Guard {
         slot as usize
     }
 
-    /// Takes from velocities what contacts gave too much, and returns how much, J. `arrivals`: by slot, of bodies that contacts push.
+    /// Takes from velocities what contacts gave too much, and returns how much, J. `joined`: bodies of hits that no manifold tells of; `arrivals`: by slot, of bodies that
+    /// contacts push.
+    #[allow(clippy::too_many_arguments, reason = "all that a step has")]
     pub(super) fn check(
         &mut self,
         world: &World,
         flyers: &[Flyer],
         bodies: &SoftBodies,
         manifolds: &mut [SoftManifold],
+        joined: &[[u32; 2]],
         arrivals: &mut [Option<Arrival>],
         h: f64,
     ) -> f64 {
@@ -117,9 +120,11 @@ impl Guard {
         self.islands.clear();
         self.islands.resize(flyers.len(), Island::default());
         let acts = |m: &SoftManifold| !m.is_empty() && m.outcome().impulse != DVec3::ZERO;
-        let movable = |m: &SoftManifold| m.bodies().map(|slot| bodies.is_movable(slot as usize));
-        for m in manifolds.iter().filter(|m| acts(m) && movable(m) == [true; 2]) {
-            let [a, b] = m.bodies().map(|slot| self.root(slot) as u32);
+        let are_movable = |pair: [u32; 2]| pair.map(|slot| bodies.is_movable(slot as usize));
+        let movable = |m: &SoftManifold| are_movable(m.bodies());
+        let acting = manifolds.iter().filter(|m| acts(m)).map(SoftManifold::bodies);
+        for pair in acting.chain(joined.iter().copied()).filter(|pair| are_movable(*pair) == [true; 2]) {
+            let [a, b] = pair.map(|slot| self.root(slot) as u32);
             self.parents[a.max(b) as usize] = a.min(b);
         }
         for m in manifolds.iter().filter(|m| acts(m)) {
@@ -131,9 +136,16 @@ impl Guard {
             island.stored += m.stored();
             island.capacity += capacity(m, h);
             if moves != [true; 2] {
-                let moving = bodies.velocity(m.bodies()[1 - side] as usize) != Motion::ZERO;
-                *(if moving { &mut island.is_driven } else { &mut island.is_held }) = true;
+                island.lies_on(bodies, m.bodies()[1 - side]);
             }
+        }
+        for pair in joined {
+            let moves = are_movable(*pair);
+            let Some(side) = moves.iter().position(|moves| *moves).filter(|_| moves != [true; 2]) else {
+                continue;
+            };
+            let island = self.root(pair[side]);
+            self.islands[island].lies_on(bodies, pair[1 - side]);
         }
         for (slot, arrival) in arrivals.iter().enumerate() {
             let (Some(arrival), Some((_, body))) = (arrival, world.body_in_slot(slot as u32)) else {
@@ -193,6 +205,12 @@ fn capacity(m: &SoftManifold, h: f64) -> f64 {
 }
 
 impl Island {
+    /// It touches a body that nothing moves.
+    fn lies_on(&mut self, bodies: &SoftBodies, slot: u32) {
+        let moving = bodies.velocity(slot as usize) != Motion::ZERO;
+        *(if moving { &mut self.is_driven } else { &mut self.is_held }) = true;
+    }
+
     /// Adds a body.
     fn add(&mut self, state: &RigidState, flyer: &Flyer, arrival: &Arrival, h: f64) {
         let BodyKind::Free(mass) = state.kind() else { return };

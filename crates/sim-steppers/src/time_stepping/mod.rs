@@ -9,6 +9,7 @@
 //! | `sites` | contact points as rows, for contact laws |
 //! | `patches` | manifolds kept for the soft solver |
 //! | `soft` | a step with soft contacts |
+//! | `missed` | hits that the soft solver missed |
 //! | `turning` | bodies in soft contact turn as Euler's equations say |
 //! | `guard` | soft contacts give no energy |
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
@@ -39,6 +40,7 @@ mod foresee;
 mod guard;
 mod impact;
 mod joined;
+mod missed;
 mod normals;
 mod notice;
 mod params;

@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! read bodies   forces → a   solver: substeps of h → x, v, impulses   pushed: pose moved by x; others: their parabola   detect
-//! work of contact = impulse of the step · (u₀ + u₁)/2
+//! work of contacts on a body = Σ over substeps  M Δv · (v₀ + v₁)/2;   of each patch = impulse · (u₀ + u₁)/2, what is left between both is booked as micro
 //! ```
 //!
 //! # Cost
@@ -37,6 +37,7 @@
 
 use super::{
     guard::{Arrival, Guard},
+    missed::Missed,
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
@@ -59,7 +60,7 @@ use sim_world::{Body, ContactWork, Event, EventKind, Listing, Rest, StepError, W
 #[derive(Debug, Default)]
 pub(super) struct SoftContacts {
     pub(super) solver: SoftSolver,
-    bodies: SoftBodies,
+    pub(super) bodies: SoftBodies,
     pub(super) patches: Patches,
     /// By slot: has contacts, and how it turns without them.
     touched: Vec<bool>,
@@ -68,7 +69,8 @@ pub(super) struct SoftContacts {
     substeps: u32,
     pub(super) guard: Guard,
     /// By slot: where bodies that contacts push come to.
-    arrivals: Vec<Option<Arrival>>,
+    pub(super) arrivals: Vec<Option<Arrival>>,
+    pub(super) missed: Missed,
 }
 
 impl SoftContacts {
@@ -95,7 +97,9 @@ impl TimeStepping {
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
         self.trace(Stage::Move);
-        self.find_arrivals(world, h);
+        self.find_arrivals(world);
+        self.answer_missed(world, h)?;
+        self.guard_arrivals(world, h);
         self.carry(world, end)?;
         self.fire_timers(world, end);
         world.set_time(end).map_err(of_world)?;
@@ -201,12 +205,12 @@ impl TimeStepping {
                     separation: pair.distance,
                     impulse: outcome.impulse,
                 };
-                let sides = [(a, -outcome.impulse), (b, outcome.impulse)];
-                for ((slot, impulse), _) in sides.into_iter().zip(moves).filter(|(_, moves)| !moves) {
+                let sides = [(a, -outcome.impulse, -outcome.moment), (b, outcome.impulse, outcome.moment)];
+                for ((slot, impulse, moment), _) in sides.into_iter().zip(moves).filter(|(_, moves)| !moves) {
                     let Some((_, body)) = world.body_in_slot(slot) else { continue };
                     let (kind, velocity) = (*body.kind(), body.state().velocity_at(push.point));
                     if kind == BodyKind::Scripted {
-                        work.scripted += impulse.dot(velocity);
+                        work.scripted += impulse.dot(velocity) + moment.dot(body.state().velocity.angular);
                     }
                     world.book_support(&kind, push.point, impulse);
                 }
@@ -225,6 +229,9 @@ impl TimeStepping {
             }
             deepest = deepest.max(-pair.distance);
         }
+        // Patches are answered one after the other, and what later ones did to the velocities of earlier ones is in no patch.
+        let alone = work.impact + work.friction + work.micro + work.scripted;
+        work.micro += self.gifts(world, h) - alone;
         work.micro += self.lifts(world, h);
         world.book_contact_work(&work);
         self.report.solver.deepest = self.report.solver.deepest.max(deepest);
@@ -236,7 +243,45 @@ impl TimeStepping {
             }
         }
         self.report.solver.imbalance = imbalance.sqrt() / h;
-        self.book_forces(world, h, |slot| (self.flyers[slot].start + soft.bodies.velocity(slot)) * 0.5);
+        self.book_forces(world, h, |slot| self.mean_way(slot, h) * (1.0 / h));
+    }
+
+    /// Velocity of a body before the contacts of the step, as the solver was given it.
+    fn velocity_before(&self, slot: usize) -> Motion {
+        let start = self.flyers[slot].start;
+        let turning = self.soft.as_ref().and_then(|soft| soft.turnings.get(slot)?.as_ref());
+        turning.map_or(start, |turning| Motion::new(turning.velocity, start.linear))
+    }
+
+    /// Way of a body by the mean velocities of the substeps.
+    fn mean_way(&self, slot: usize, h: f64) -> Motion {
+        let Some(soft) = &self.soft else { return Motion::ZERO };
+        soft.bodies.mean_displacement(slot, self.velocity_before(slot), h / f64::from(soft.substeps))
+    }
+
+    /// Work of the impulses of all contacts on all bodies, J: by body, what contacts gave it times the mean of its velocities in each substep.
+    fn gifts(&self, world: &World, h: f64) -> f64 {
+        let Some(soft) = &self.soft else { return 0.0 };
+        let mut work = 0.0;
+        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+            let BodyKind::Free(mass) = *body.kind() else { continue };
+            if !soft.bodies.is_movable(slot) {
+                continue;
+            }
+            let rotation = soft.turnings[slot].as_ref().map_or(body.state().pose().rotation, |t| t.rotation);
+            let inertia = mass.inertia(rotation);
+            let (before, after) = (self.velocity_before(slot), soft.bodies.velocity(slot));
+            // Half the change times the sum of both: a difference of squares without cancellation.
+            let (change, sum) = (after - before, after + before);
+            let way = self.mean_way(slot, h) * (1.0 / h);
+            let linear = 0.5 * change.linear.dot(sum.linear) - flyer.kick.linear.dot(way.linear);
+            let spin = inertia * change.angular;
+            let turn = 0.5 * spin.dot(sum.angular) - (inertia * flyer.kick.angular).dot(way.angular);
+            let part = mass.mass() * linear + turn;
+            work += if part.is_finite() { part } else { 0.0 };
+        }
+        work
     }
 
     /// Work of the springs that moved bodies without giving them speed, against gravity and constant forces, J.
@@ -247,16 +292,16 @@ impl TimeStepping {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             if soft.bodies.is_movable(slot) {
                 let moved = soft.bodies.displacement(slot).linear;
-                let mean = soft.bodies.mean_displacement(slot, flyer.start, h / f64::from(soft.substeps));
-                work -= body.mass() * flyer.acceleration.dot(moved - mean.linear);
+                work -= body.mass() * flyer.acceleration.dot(moved - self.mean_way(slot, h).linear);
             }
         }
         work
     }
 
-    /// Finds where the bodies that contacts or forces pushed come to, and takes from them what contacts gave too much.
-    fn find_arrivals(&mut self, world: &mut World, h: f64) {
+    /// Finds where the bodies that contacts or forces pushed come to.
+    fn find_arrivals(&mut self, world: &mut World) {
         let Some(soft) = &mut self.soft else { return };
+        let mut stepping = 0.0;
         soft.arrivals.clear();
         for (slot, flyer) in self.flyers.iter().enumerate() {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
@@ -267,7 +312,15 @@ impl TimeStepping {
                 let (pose, velocity) = match &soft.turnings[slot] {
                     Some(turning) => {
                         free.angular = turning.velocity + flyer.kick.angular;
-                        turning.arrive(body.state(), x, v)
+                        let arrived = turning.arrive(body.state(), x, v);
+                        if let BodyKind::Free(mass) = body.kind() {
+                            let energy = |q, spin: DVec3| 0.5 * (mass.inertia(q) * spin).dot(spin);
+                            let (pose, velocity) = arrived;
+                            let change =
+                                energy(pose.rotation, velocity.angular) - energy(turning.rotation, v.angular);
+                            stepping += if change.is_finite() { change } else { 0.0 };
+                        }
+                        arrived
                     }
                     None => (moved(body.state().pose(), x), v),
                 };
@@ -279,8 +332,16 @@ impl TimeStepping {
             };
             soft.arrivals.push(arrival.filter(is_sound));
         }
-        let SoftContacts { guard, bodies, patches, arrivals, .. } = soft;
-        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, arrivals, h);
+        // What spins keeps its angular momentum, at the cost of energy.
+        world.book_contact_work(&ContactWork { stepping, ..ContactWork::default() });
+    }
+
+    /// Takes from bodies what contacts gave them too much.
+    fn guard_arrivals(&mut self, world: &mut World, h: f64) {
+        let Some(soft) = &mut self.soft else { return };
+        let SoftContacts { guard, bodies, patches, arrivals, missed, .. } = soft;
+        let joined = &missed.joined[..];
+        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, joined, arrivals, h);
         if taken > 0.0 {
             world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
         }

@@ -60,6 +60,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             inv_friction: Sym([zero; 6]),
             mu: zero,
             restitution: zero,
+            push: zero,
             firm: zero,
         }
     }
@@ -153,6 +154,13 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         self.work = [zero; 2];
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;
+        // The square of the edge of the cube with the inertia of a body; what nothing moves is large.
+        let squared = |m: L, [xx, yy, zz, ..]: [L; 6]| {
+            let turns = (xx + yy + zz).max(L::splat(f64::MIN_POSITIVE));
+            m.if_positive(L::splat(18.0) * m / turns, L::splat(f64::MAX))
+        };
+        let edge = squared(mass_a, inertia_a.0).min(squared(mass_b, inertia_b.0)).sqrt();
+        self.push = edge * L::splat(-stage.shared.max_push);
         // SAFETY: as the caller promises.
         let v = [0, 1].map(|side| unsafe { gather(&stage.velocities, &at, side) });
         self.prepare(&v, Vec3 { x: x_along, y: y_along, z: z_along }, &there);
