@@ -86,11 +86,13 @@ pub mod prelude {
         ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams, Stabilization, TimeStepping,
         TimeSteppingParams,
     };
+    pub use sim_traits::JointId;
     pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
     pub use sim_world::{
         Anchor, Body, Callback, ColliderBuilder, Controller, EventKind, ForceGenerator, Groups, Listing,
         OpenLoop, Pid, Quantity, QueryFilter, QueryIndex, Registry, StepReport, Stepper, World,
     };
+    pub use sim_world::{Joint, JointMotor, JointPartner};
 }
 
 #[cfg(doctest)]

@@ -7,7 +7,7 @@ use rigid_impulse::impact::Integrated;
 use sim_steppers::{
     ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams,
 };
-use sim_traits::{BroadPhase, RowSolver, Executor, ImpactLaw, NarrowPhase, Serial};
+use sim_traits::{BroadPhase, Executor, ImpactLaw, NarrowPhase, RowSolver, Serial};
 use sim_world::{Registry, SnapshotError, StepError, StepReport, Stepper, World};
 use thiserror::Error;
 

@@ -70,7 +70,10 @@ pub(super) fn work(e: &EnergyAccount) -> [f64; 11] {
     let others = [e.sleep, e.outside, e.remainder()];
     let [stepping, correction] = numerical;
     let [sleep, outside, remainder] = others;
-    [e.forces, e.scripted, contact, e.friction, e.joints, e.drives, stepping, correction, sleep, outside, remainder]
+    [
+        e.forces, e.scripted, contact, e.friction, e.joints, e.drives, stepping, correction, sleep, outside,
+        remainder,
+    ]
 }
 
 /// A recording that is being filled from a run.
