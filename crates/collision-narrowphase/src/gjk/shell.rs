@@ -25,7 +25,7 @@
 //! `false`: A − B reaches less far than `floor` along some direction, or there is no room for more corners.
 //!
 //! # Tested by
-//! `a_shell_finds_the_ball_in_a_polytope`, `following_finds_what_searching_finds`
+//! `a_shell_finds_the_ball_in_a_polytope`, `soak_following_finds_what_searching_finds`
 
 use sim_math::glam::DVec3;
 

@@ -40,7 +40,7 @@
 //!
 //! # Tested by
 //!
-//! `a_round_part_stays_inside_its_bounds`, `close_bounds_never_exceed_the_true_distance`, `tests/rolling.rs`
+//! `close_bounds_never_exceed_the_true_distance`, `tests/rolling.rs`
 
 use collision_narrowphase::{
     cast::Part,
