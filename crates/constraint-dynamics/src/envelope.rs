@@ -131,8 +131,8 @@ impl Envelope {
             let (f, row) = (self.first[i] as usize, &self.data[self.starts[i]..self.starts[i + 1]]);
             x[i] -= dot(&row[..i - f], &x[f..i]);
         }
-        for i in 0..n {
-            x[i] /= self.data[self.starts[i + 1] - 1];
+        for (x, end) in x.iter_mut().zip(&self.starts[1..]) {
+            *x /= self.data[end - 1];
         }
         for i in (0..n).rev() {
             let (f, row) = (self.first[i] as usize, &self.data[self.starts[i]..self.starts[i + 1]]);

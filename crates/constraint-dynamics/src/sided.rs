@@ -40,6 +40,7 @@ use sim_traits::{BlockSide, Groups, Law, RowCertificate, RowProblem};
 
 /// One side, with its response.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::large_enum_variant, reason = "nearly all sides are bodies")]
 enum Side {
     /// A body.
     Body { body: u32, moments: DMat3, forces: DMat3, spins: DMat3, inverse_mass: f64 },
@@ -91,7 +92,7 @@ impl SidedSweeps {
         coordinates.resize(total as usize, 0.0);
         dofs.extend_from_slice(groups.sided.dofs);
         paths.extend_from_slice(groups.sided.paths);
-        for c in points..problem.len() {
+        for (c, &impulse) in p.iter().enumerate().skip(points) {
             let first = sides.len() as u32;
             for side in groups.sided.of(c - points) {
                 match *side {
@@ -126,7 +127,7 @@ impl SidedSweeps {
                 w,
                 compliance: own + DVec3::splat(problem.softness(c)),
                 size: law.size(&w),
-                impulse: p[c],
+                impulse,
             });
         }
     }

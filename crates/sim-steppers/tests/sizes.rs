@@ -76,7 +76,7 @@ fn a_restored_stepper_has_the_same_lengths() {
     let bytes = first.save(&world).unwrap();
     let registry = sim_world::snapshot::Registry::default();
     let mut copy = sim_world::World::restore(&world.snapshot(&registry).unwrap(), &registry).unwrap();
-    let mut second = EventDriven::new(parts());
+    let mut second = sim_steppers::EventDriven::new(common::parts());
     second.load(&copy, &bytes).unwrap();
     assert_eq!(first.envelope().to_bits(), second.envelope().to_bits());
     for _ in 0..3 {

@@ -96,7 +96,7 @@ fn a_chain_hangs_together() {
         let center = along * (0.1 + 0.2 * f64::from(k));
         let shape = Sphere::new(0.04).unwrap();
         let mass = if k == 19 { 1000.0 } else { 1.0 };
-        let volume = 4.0 / 3.0 * std::f64::consts::PI * 0.04_f64.powi(3);
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * (0.04 * 0.04 * 0.04);
         let link = world.add(Body::free().shape(shape).density(mass / volume).at(center)).unwrap();
         let anchor = center - along * 0.1;
         let joint = match last {

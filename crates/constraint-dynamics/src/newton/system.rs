@@ -3,7 +3,7 @@
 //! # Reference
 //!
 //! Quasi-definite systems: Vanderbei (1995). Baraff (1996) for joints that follow the first of their bodies, which makes chains and trees of joints
-//! cost O(n); Cuthill and McKee (1969) for the order of the bodies.
+//! cost O(n); Cuthill and `McKee` (1969) for the order of the bodies.
 //!
 //! # Symbols
 //!
@@ -372,7 +372,7 @@ impl System {
         bounds_of(&law).map_or(0.0, |bounds| bounds.compliance[row]) + problem.softness(c)
     }
 
-    /// Slips for the next round: μ |u_t| of every contact.
+    /// Slips for the next round: μ |`u_t`| of every contact.
     pub(super) fn slips(&self, problem: &RowProblem<'_>, groups: &Groups<'_>, out: &mut Vec<f64>) {
         out.clear();
         for c in 0..groups.points() {
@@ -559,9 +559,10 @@ impl System {
         }
         for (tree, &count) in (groups.bodies.len()..).zip(groups.trees) {
             let at = self.at[tree] as usize;
-            for k in at..at + count as usize {
-                self.step[k] -= w[k];
-                size = size.max(self.step[k].abs() * self.tree_scale);
+            let span = at..at + count as usize;
+            for (step, w) in self.step[span.clone()].iter_mut().zip(&w[span]) {
+                *step -= w;
+                size = size.max(step.abs() * self.tree_scale);
             }
         }
         for &Hold { block, row, at, epsilon } in &self.holds {
