@@ -48,3 +48,25 @@ fn a_restored_run_continues_to_the_bit() {
     }
     other.advance(&mut restored, 0.1).unwrap();
 }
+
+#[test]
+fn jointed_worlds_continue_to_the_bit() {
+    use sim_world::{Joint, JointMotor, JointPartner};
+    let registry = Registry::default();
+    let mut world = heap();
+    let ids: Vec<_> = world.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
+    let hinge = Joint::hinge(ids[0], ids[1]).axis([0.0, 1.0, 0.0]).motor(JointMotor::velocity(3.0, 5.0));
+    let hinge = world.add_joint(hinge).unwrap();
+    world.add_joint(Joint::ball(JointPartner::World, ids[2]).anchor([0.0, 0.0, 2.5])).unwrap();
+    world.add_joint(Joint::rope(ids[3], ids[4])).unwrap();
+    let mut stepper = cone(|_| {});
+    stepper.advance(&mut world, 0.5).unwrap();
+    assert!(world.joint_value(hinge, 0).unwrap().abs() > 0.1);
+    let (saved, tables) = (world.snapshot(&registry).unwrap(), stepper.save(&world).unwrap());
+    stepper.advance(&mut world, 0.5).unwrap();
+    let mut restored = World::restore(&saved, &registry).unwrap();
+    let mut fresh = cone(|_| {});
+    fresh.load(&restored, &tables).unwrap();
+    fresh.advance(&mut restored, 0.5).unwrap();
+    assert_eq!(world.digest(), restored.digest());
+}

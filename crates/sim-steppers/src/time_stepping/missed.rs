@@ -44,7 +44,10 @@
 //!
 //! `tests/time_soft_fast.rs`, `soak_random_scenes_with_soft_contacts`
 
-use super::{guard::Arrival, impact::rest_speed, notice::Push, stepper::TimeStepping, watched::Watched};
+use super::{
+    guard::Arrival, impact::rest_speed, look::Look, notice::Push, stepper::TimeStepping, trails::swing,
+    watched::Watched,
+};
 use crate::pooled::pooled;
 use constraint_dynamics::{
     PoolBody, PoolContact,
@@ -58,18 +61,15 @@ use sim_math::{
     rotation::{frame_from_normal, quat_log},
     spatial::Motion,
 };
-use sim_traits::{Manifold, NarrowPhase, Pair, PairCache, Shape};
+use sim_traits::{Manifold, Pair};
 use sim_world::{Body, ContactWork, Event, EventKind, Rest, StepError, World};
 
 /// Strides below this share of the radius of the smaller body need no look.
 const FAST: f64 = 0.25;
-/// Shares of the radius of the smaller body: least step of a look along courses, overlap that is a hit, and by how much it has to grow where it was there before.
+/// Shares of the radius of the smaller body: slack of reaches, overlap that is a hit, and by how much it has to grow where it was there before.
 const LEAST_STEP: f64 = 0.1;
 const SINK: f64 = 0.02;
-const DEEPER: f64 = 0.005;
-/// Most looks at a pair along its courses, and to find the time of a hit.
-const LOOKS: u32 = 64;
-const HALVINGS: u32 = 24;
+pub(super) const DEEPER: f64 = 0.005;
 /// Overlap of a contact that the solver has answered from which on its pair is looked at, however slow, share of the radius of the smaller body.
 const PRESSED: f64 = 0.05;
 /// Most pairs of an impact.
@@ -79,7 +79,7 @@ const HITS: [usize; 2] = [12, 6];
 
 /// Where a body is during the step.
 #[derive(Debug, Clone, Copy)]
-enum Course {
+pub(super) enum Course {
     /// On its piece.
     Piece,
     /// From a pose at a time (s since the start) evenly to the end of the step.
@@ -90,11 +90,11 @@ enum Course {
 #[derive(Debug, Default)]
 pub(super) struct Missed {
     /// By slot.
-    courses: Vec<Course>,
+    pub(super) courses: Vec<Course>,
     strides: Vec<f64>,
     /// By slot: velocity at the end of the step, and acceleration from a hit on.
     ends: Vec<Motion>,
-    falls: Vec<DVec3>,
+    pub(super) falls: Vec<DVec3>,
     /// By slot: was hit.
     hit: Vec<bool>,
     /// By pair: time of its next hit, s since the start; infinite if there is none.
@@ -116,7 +116,7 @@ pub(super) struct Missed {
 
 impl Missed {
     /// Pose of a body at time `t`.
-    fn pose(&self, world: &World, slot: u32, body: &Body, h: f64, t: f64) -> Option<Pose> {
+    pub(super) fn pose(&self, world: &World, slot: u32, body: &Body, h: f64, t: f64) -> Option<Pose> {
         match self.courses[slot as usize] {
             Course::Piece => Some(*body.piece().at(world.time() + t).ok()?.pose()),
             Course::Even { since, pose, way } => {
@@ -139,7 +139,7 @@ impl Missed {
     }
 
     /// Since when the course of a body is the present one, s.
-    fn since(&self, slot: u32) -> f64 {
+    pub(super) fn since(&self, slot: u32) -> f64 {
         match self.courses[slot as usize] {
             Course::Piece => 0.0,
             Course::Even { since, .. } => since,
@@ -561,129 +561,5 @@ impl TimeStepping {
                 soft.arrivals[slot] = Some(Arrival { pose, velocity, change });
             }
         }
-    }
-}
-
-/// Radius times turn: nothing for what does not turn, whatever its radius.
-fn swing(radius: f64, turn: f64) -> f64 {
-    if turn > 0.0 { radius * turn } else { 0.0 }
-}
-
-/// A look along the courses of a pair.
-struct Look<'a> {
-    world: &'a World,
-    missed: &'a Missed,
-    narrow: &'a dyn NarrowPhase,
-    h: f64,
-    radius: f64,
-    /// Overlap that is a hit, m.
-    sink: f64,
-    spins: [f64; 2],
-    radii: [f64; 2],
-}
-
-impl Look<'_> {
-    /// When the two of a pair are hit next, s.
-    fn next_hit(&self, pair: &mut Watched, distances: &mut u64) -> Option<f64> {
-        let (h, missed) = (self.h, self.missed);
-        let (colliders, bodies) = pair.sides(self.world)?;
-        let from = missed.since(pair.bodies[0]).max(missed.since(pair.bodies[1]));
-        if from >= h {
-            return None;
-        }
-        let pose = |k: usize, t: f64| missed.pose(self.world, pair.bodies[k], bodies[k], h, t);
-        let ends = [0, 1].map(|k| Some([pose(k, from)?, pose(k, h)?]));
-        let ([Some([a, a_end]), Some([b, b_end])], rest) = (ends, h - from) else { return None };
-        // How fast surfaces come closer, at most.
-        let way = (a_end.translation - a.translation) - (b_end.translation - b.translation);
-        let (mut stray, mut sweeps) = (0.0, false);
-        for k in [0, 1] {
-            let (start, end) = if k == 0 { (a, a_end) } else { (b, b_end) };
-            let turn = match missed.courses[pair.bodies[k] as usize] {
-                Course::Even { way, .. } => way.angular.length(),
-                Course::Piece if bodies[k].is_free() => bodies[k].state().velocity.angular.length() * rest,
-                Course::Piece => quat_log(end.rotation * start.rotation.conjugate()).length(),
-            };
-            sweeps |= turn > 0.0 && self.spins[k] == f64::INFINITY;
-            stray += swing(self.spins[k], turn);
-            if matches!(missed.courses[pair.bodies[k] as usize], Course::Piece) && !bodies[k].is_fixed() {
-                let pull = if bodies[k].is_free() {
-                    missed.falls[pair.bodies[k] as usize].length()
-                } else {
-                    bodies[k].piece().unsteady_acceleration()
-                };
-                stray += pull * rest * rest;
-            }
-        }
-        let closing = way.length() + stray;
-        if closing <= DEEPER * self.radius {
-            return None;
-        }
-        // Balls around them that stay apart.
-        if self.radii[0] + self.radii[1] < f64::INFINITY {
-            let apart = a.translation - b.translation;
-            let share = (-apart.dot(way) / way.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-            let bulge = if stray > 0.0 { stray } else { 0.0 };
-            if (apart + way * share).length() > self.radii[0] + self.radii[1] + bulge {
-                return None;
-            }
-        }
-        let [shape_a, shape_b] = colliders.map(sim_world::Collider::shape);
-        let cache: &mut PairCache = &mut pair.rest.cache;
-        let mut distance = |t: f64| {
-            let place = |k: usize| Some(pose(k, t)? * colliders[k].extent().body_from_shape);
-            let (a, b) = (place(0)?, place(1)?);
-            *distances += 1;
-            let found = self.narrow.separation(shape_a, shape_b, &a.inverse_mul(&b), cache);
-            Some(found.map_or(f64::NEG_INFINITY, |found| found.distance))
-        };
-        let start = distance(from)?;
-        if start == f64::NEG_INFINITY || start > closing {
-            return None;
-        }
-        let limit = (-self.sink).min(start - DEEPER * self.radius);
-        let is_plane = [shape_a, shape_b].iter().any(|s| matches!(s, Shape::HalfSpace(_)));
-        let (mut t, mut d) = (from, start);
-        for look in 1..=LOOKS {
-            // Nothing is beyond a plane.
-            let next = if is_plane || sweeps || look == LOOKS {
-                h
-            } else {
-                (t + d.max(LEAST_STEP * self.radius) * rest / closing).min(h)
-            };
-            let found = distance(next)?;
-            if found < limit {
-                return Some(self.root(&mut distance, [t, next], start, limit));
-            }
-            (t, d) = (next, found);
-            if t >= h || d - closing * (h - t) / rest > limit {
-                break;
-            }
-        }
-        None
-    }
-
-    /// The last time between one that is clear and one that is not.
-    fn root(
-        &self,
-        distance: &mut dyn FnMut(f64) -> Option<f64>,
-        [mut clear, mut hit]: [f64; 2],
-        start: f64,
-        limit: f64,
-    ) -> f64 {
-        let target = if start > 0.0 { 0.0 } else { limit };
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (clear + hit);
-            match distance(middle) {
-                Some(d) if d >= target => {
-                    clear = middle;
-                    if d - target < 0.2 * DEEPER * self.radius {
-                        break;
-                    }
-                }
-                _ => hit = middle,
-            }
-        }
-        clear
     }
 }

@@ -10,6 +10,7 @@
 //! | `patches` | manifolds kept for the soft solver |
 //! | `soft` | a step with soft contacts |
 //! | `missed` | hits that the soft solver missed |
+//! | `look` | when two bodies on given courses are hit |
 //! | `turning` | bodies in soft contact turn as Euler's equations say |
 //! | `guard` | soft contacts give no energy |
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
@@ -40,6 +41,7 @@ mod foresee;
 mod guard;
 mod impact;
 mod joined;
+mod look;
 mod missed;
 mod normals;
 mod notice;

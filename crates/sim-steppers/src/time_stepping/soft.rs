@@ -41,12 +41,11 @@ use super::{
     notice::Push,
     patches::Patches,
     stepper::{Stage, TimeStepping},
-    turning::{Turning, parts},
+    turning::{Turning, arrive_from_rest, parts},
 };
 use crate::errors::of_world;
-use constraint_dynamics::{
-    soft::{SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver, Territories},
-    stabilize::moved,
+use constraint_dynamics::soft::{
+    SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver, Territories,
 };
 use rigid_impulse::{BodyError, BodyKind, CollisionKind};
 use sim_math::{
@@ -322,7 +321,7 @@ impl TimeStepping {
                         }
                         arrived
                     }
-                    None => (moved(body.state().pose(), x), v),
+                    None => arrive_from_rest(body.state(), x, v),
                 };
                 Arrival { pose, velocity, change: v - free }
             });

@@ -65,6 +65,20 @@ pub(super) fn parts(state: &RigidState, h: f64) -> f64 {
     (state.velocity.angular.length() * h / MOST).ceil().clamp(1.0, MOST_PARTS)
 }
 
+/// Pose and velocity at the end of the step of a body that did not turn before it, from the displacement and the velocity that the solver found: its angular velocity
+/// turns with it, so that its energy stays.
+pub(super) fn arrive_from_rest(state: &RigidState, x: Motion, v: Motion) -> (Pose, Motion) {
+    let pose = moved(state.pose(), x);
+    let is_round = match state.kind() {
+        BodyKind::Free(mass) => mass.moments() == DVec3::splat(mass.moments().x),
+        BodyKind::Fixed | BodyKind::Scripted => true,
+    };
+    if is_round || x.angular.length_squared() < LEAST * LEAST {
+        return (pose, v);
+    }
+    (pose, Motion::new(quat_exp(x.angular) * v.angular, v.linear))
+}
+
 /// The free rotation of a body over a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turning {
