@@ -271,7 +271,7 @@ fn ropes_pulleys_and_gears_keep_their_ratios() {
 /// Bodies joined at random, with loops, limits and motors, over a floor: nothing breaks under any law, and the account closes.
 #[test]
 fn random_mechanisms_stay_finite_under_every_law() {
-    for seed in 0..6 {
+    for seed in 0..4 {
         for (name, mut stepper) in timed::laws(1.0 / 240.0) {
             let mut random = SplitMix64(seed);
             let mut world = earth();
@@ -297,7 +297,7 @@ fn random_mechanisms_stay_finite_under_every_law() {
                     1 => Joint::hinge(partner, ids[a]).limits(-0.5, 0.7),
                     2 => Joint::slider(partner, ids[a]).limits(-0.1, 0.2),
                     3 => Joint::hinge(partner, ids[a]).motor(JointMotor::velocity(2.0, 3.0)),
-                    4 => Joint::rope(partner, ids[a]),
+                    4 => Joint::rope(partner, ids[a]).length(0.3),
                     _ => Joint::weld(partner, ids[a]).frequency(4.0, 0.3),
                 };
                 world.add_joint(joint.anchor(anchor).axis(random.unit_vec3())).unwrap();
