@@ -57,6 +57,7 @@ fn quarter_period(dt: f64) -> f64 {
     time
 }
 
+// proves: DYN-65
 // From 90 degrees: T/4 = K(sin 45°) √(l/g) (1 + k²/l²)^½, with the ball's own inertia.
 #[test]
 fn a_pendulum_keeps_its_period_and_its_energy() {
@@ -119,6 +120,7 @@ fn a_chain_hangs_together() {
     assert!(worst < 1e-6 * 0.2);
 }
 
+// proves: DYN-65
 #[test]
 fn a_four_bar_linkage_in_space_stays_closed() {
     // Four hinges of parallel axes: three rows too many.
