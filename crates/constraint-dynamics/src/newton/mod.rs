@@ -338,13 +338,11 @@ impl ConeNewton {
         if certificate.residual > own {
             let visits = self.params.visits.max(8 * problem.len() as u32);
             let most = Budget { pairs: self.params.fallback, visits, focus: 0.0 };
-            let mut swept = p.to_vec();
             let (more, found) = self.sweeps.run(own, own, most);
             iterations += more;
-            self.sweeps.store(&mut swept);
             if found.residual < certificate.residual {
                 certificate = found;
-                p.copy_from_slice(&swept);
+                self.sweeps.store(p);
             }
         }
         finish(iterations, certificate, own)

@@ -96,7 +96,7 @@ pub(super) struct System {
     /// First column of each row of the matrix.
     lowest: Vec<u32>,
     matrix: Envelope,
-    /// Of the largest entry of Y, for trees.
+    /// Largest entry of Y, for trees.
     tree_scale: f64,
     /// The matrix does not depend on the state, and is factorised.
     constant: bool,
@@ -105,6 +105,8 @@ pub(super) struct System {
     rho: Vec<f64>,
     /// 1/W of the rows of the blocks that are no points.
     rho_rows: Vec<DVec3>,
+    /// Variables that a block acts on, with its rows.
+    rows: Vec<(usize, DVec3)>,
     /// s of contacts: friction times slip of the round before.
     pub(super) shift: Vec<f64>,
     /// Impulses at the velocities evaluated last.
@@ -645,7 +647,7 @@ impl System {
     /// The part of the blocks that are no points.
     fn add_sided(&mut self, problem: &RowProblem<'_>, groups: &Groups<'_>, base: &[DVec3], penalty: f64) {
         let points = groups.points();
-        let mut rows: Vec<(usize, DVec3)> = Vec::new();
+        let mut rows = std::mem::take(&mut self.rows);
         for block in 0..groups.sided.len() {
             let c = points + block;
             let law = problem.law(c);
@@ -681,6 +683,7 @@ impl System {
                 self.matrix.add(at.max(i), at.min(i), a[row]);
             }
         }
+        self.rows = rows;
     }
 
     /// Variables that a block acts on, with its three rows.

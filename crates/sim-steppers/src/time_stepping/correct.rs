@@ -149,10 +149,12 @@ impl TimeStepping {
             let count = self.chosen.len();
             let (members, pairs) = members_of(&self.islands, count, island);
             let pairs = pairs.iter().map(|m| *m as usize - count);
-            let jointed: Vec<u32> = self.joined.blocks_of(pairs).collect();
+            self.mixed.order.clear();
+            self.mixed.order.extend(self.joined.blocks_of(pairs));
+            let jointed = !self.mixed.order.is_empty();
             let site_of = |m: &u32| &sites[self.chosen[*m as usize] as usize];
             let deepest = members.iter().map(|m| site_of(m).gap).fold(0.0, f64::min);
-            let deepest = deepest.min(-self.joint_error_of(&jointed));
+            let deepest = deepest.min(-self.joint_error_of(&self.mixed.order));
             if deepest >= -self.params.slop {
                 continue;
             }
@@ -166,7 +168,7 @@ impl TimeStepping {
             if deepest >= -allowed {
                 continue;
             }
-            if members.len() > FEW && jointed.is_empty() {
+            if members.len() > FEW && !jointed {
                 let contacts = || members.iter().map(|m| normal_at(site_of(m)));
                 let mut goal = NormalGoal { accuracy, pairs: PAIRS, visits: VISITS, softness: 0.0 };
                 let mut found = self.normals.solve(&mut self.pool, contacts(), goal);
@@ -194,8 +196,8 @@ impl TimeStepping {
                 contact.friction = 0.0;
                 contact
             }));
-            if !jointed.is_empty() {
-                least = least.min(self.correct_mixed(jointed, accuracy, allowed));
+            if jointed {
+                least = least.min(self.correct_mixed(accuracy, allowed));
                 continue;
             }
             self.assemble();
@@ -229,13 +231,12 @@ impl TimeStepping {
         (least < f64::INFINITY && self.shift(world, user)).then_some(least)
     }
 
-    /// Corrects an island with joints, whose contacts are chosen: the overlap left alone, if it was solved.
-    fn correct_mixed(&mut self, jointed: Vec<u32>, accuracy: f64, allowed: f64) -> f64 {
+    /// Corrects an island with joints, whose contacts and blocks are chosen: the overlap left alone, if it was solved.
+    fn correct_mixed(&mut self, accuracy: f64, allowed: f64) -> f64 {
         let count = self.contacts.len();
         let mut p = std::mem::take(&mut self.mixed.impulses);
         p.clear();
-        p.resize(count + jointed.len(), DVec3::ZERO);
-        self.mixed.order = jointed;
+        p.resize(count + self.mixed.order.len(), DVec3::ZERO);
         let solved = self.solve_mixed(0..self.mixed.order.len(), 0..count, accuracy, &mut p);
         let found = solved.is_ok_and(|found| {
             self.report.solver.count(found.iterations, p.len());
