@@ -199,6 +199,8 @@ fn limits_stop_and_doors_rest_on_the_floor() {
         let id = world.add_joint(joint).unwrap();
         let mut stepper = newton(1.0 / 240.0);
         stepper.advance(&mut world, 6.0).unwrap();
+        let arrived = |e: &sim_world::Event| matches!(e.kind, EventKind::JointLimit { joint, axis: 0, high: true } if joint == id);
+        assert_eq!(world.events().iter().filter(|e| arrived(e)).count(), usize::from(limit.is_some()));
         let angle = world.joint_value(id, 0).unwrap();
         match limit {
             Some(limit) => assert_close!(angle, limit, abs = 1e-6),

@@ -88,9 +88,11 @@ pub(super) fn limits(out: &mut Writer<'_>, k: usize, x: f64, add: &dyn Fn(&mut W
         } else {
             if limits.low.is_finite() {
                 one(out, add, 1.0, x - limits.low, law, 0.0);
+                out.is_limit(k, false);
             }
             if limits.high.is_finite() {
                 one(out, add, -1.0, limits.high - x, law, 0.0);
+                out.is_limit(k, true);
             }
         }
     }

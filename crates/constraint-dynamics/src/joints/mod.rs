@@ -127,6 +127,8 @@ pub struct JointBlock {
     pub position: DVec3,
     /// Part of dx/dt that does not come from the listed bodies: moving targets, scripted curves. u = J v + drift.
     pub drift: DVec3,
+    /// Of which free axis it is a limit, and whether the upper one.
+    pub limit: Option<(u32, bool)>,
 }
 
 /// Rows of many joints; buffers are reused.

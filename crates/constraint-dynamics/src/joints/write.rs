@@ -150,7 +150,21 @@ impl<'a> Writer<'a> {
         let mut all = [RowLaw::Friction { most: 0.0 }; 3];
         all[..laws.len()].copy_from_slice(laws);
         let sides = block.0..self.out.sides.len() as u32;
-        self.out.blocks.push(JointBlock { sides, rows: laws.len() as u8, laws: all, position, drift });
+        self.out.blocks.push(JointBlock {
+            sides,
+            rows: laws.len() as u8,
+            laws: all,
+            position,
+            drift,
+            limit: None,
+        });
+    }
+
+    /// Says that the last block is a limit of a free axis.
+    pub(super) fn is_limit(&mut self, axis: usize, high: bool) {
+        if let Some(block) = self.out.blocks.last_mut() {
+            block.limit = Some((axis as u32, high));
+        }
     }
 
     /// Ends a block whose rows are held.

@@ -464,6 +464,11 @@ impl TimeStepping {
                 kept.clear();
                 kept.extend_from_slice(impulses);
             }
+            for k in blocks {
+                let Some((axis, high)) = self.joined.rows.blocks[k].limit else { continue };
+                let reached = self.joined.impulses[k] != DVec3::ZERO;
+                world.joint_at_limit(id, axis as usize, high, reached, time);
+            }
             // A load that lasts is a force; one of a blow is an impulse.
             let blow = if struck { reaction.linear.length() * h } else { 0.0 };
             let broken = world.load_joint(id, reaction, blow, time);
