@@ -8,7 +8,7 @@ use sim_math::{assert_close, glam::DVec3, testkit::SplitMix64};
 use sim_traits::{BodyId, Cuboid, HalfSpace, JointId, Sphere};
 use sim_world::{Body, EventKind, Joint, JointMotor, JointPartner::World as Ground, Stepper, World};
 
-use sim_steppers::TimeStepping;
+use sim_steppers::{Stabilization, TimeStepping};
 
 const G: f64 = 9.81;
 
@@ -33,16 +33,17 @@ fn energy(world: &World) -> f64 {
     world.bodies().map(|(_, body)| of(body)).sum()
 }
 
-fn pendulum() -> (World, BodyId, JointId) {
+fn pendulum(ball_joint: bool) -> (World, BodyId, JointId) {
     let mut world = earth();
     let bob = ball(&mut world, DVec3::X);
-    let hinge = world.add_joint(Joint::hinge(Ground, bob).anchor([0.0; 3]).axis([0.0, 1.0, 0.0])).unwrap();
-    (world, bob, hinge)
+    let joint = if ball_joint { Joint::ball(Ground, bob) } else { Joint::hinge(Ground, bob) };
+    let joint = world.add_joint(joint.anchor([0.0; 3]).axis([0.0, 1.0, 0.0])).unwrap();
+    (world, bob, joint)
 }
 
 /// Time of the first passage through the lowest place, by interpolation.
-fn quarter_period(dt: f64) -> f64 {
-    let (mut world, bob, _) = pendulum();
+fn quarter_period(dt: f64, ball_joint: bool) -> f64 {
+    let (mut world, bob, _) = pendulum(ball_joint);
     let mut stepper = newton(dt);
     let (mut time, mut x) = (0.0, 1.0);
     while x > 0.0 {
@@ -58,19 +59,24 @@ fn quarter_period(dt: f64) -> f64 {
 }
 
 // proves: DYN-65
+// proves: CLI-66
+// proves: DYN-61
+// proves: CLI-67
 // From 90 degrees: T/4 = K(sin 45°) √(l/g) (1 + k²/l²)^½, with the ball's own inertia.
 #[test]
 fn a_pendulum_keeps_its_period_and_its_energy() {
     let inertia = 1.0 + 0.4 * 0.01;
     let exact = 1.854_074_677_301_372 * (inertia / G).sqrt();
-    let found = [1.0 / 240.0, 1.0 / 480.0, 1.0 / 960.0].map(quarter_period);
-    let errors = found.map(|t| (t - exact).abs());
-    println!("quarter periods {found:?}, exact {exact}, errors {errors:?}");
-    // First order at least, and after extrapolation a millionth.
-    assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1], "{errors:?}");
-    let extrapolated = 2.0 * found[2] - found[1];
-    assert!((extrapolated - exact).abs() < 1e-5, "{extrapolated}");
-    let (mut world, bob, hinge) = pendulum();
+    for ball_joint in [false, true] {
+        let found = [1.0 / 240.0, 1.0 / 480.0, 1.0 / 960.0].map(|dt| quarter_period(dt, ball_joint));
+        let errors = found.map(|t| (t - exact).abs());
+        println!("quarter periods {found:?}, exact {exact}, errors {errors:?}");
+        // First order at least, and after extrapolation a hundred-thousandth.
+        assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1], "{errors:?}");
+        let extrapolated = 2.0 * found[2] - found[1];
+        assert!((extrapolated - exact).abs() < 1e-5, "{extrapolated}");
+    }
+    let (mut world, bob, hinge) = pendulum(false);
     let mut stepper = newton(1.0 / 240.0);
     let start = energy(&world);
     let scale = world[bob].mass() * G;
@@ -212,6 +218,7 @@ fn limits_stop_and_doors_rest_on_the_floor() {
     }
 }
 
+// proves: DYN-61
 #[test]
 fn a_joint_breaks_under_its_load_and_says_so() {
     let mut world = earth();
@@ -325,4 +332,67 @@ fn random_mechanisms_stay_finite_under_every_law() {
             }
         }
     }
+}
+
+fn baumgarte(share: f64) -> TimeStepping {
+    timed::cone(|params| {
+        params.dt = 1.0 / 240.0;
+        params.stabilization = Stabilization::Baumgarte(share);
+    })
+}
+
+// proves: CLI-52
+#[test]
+fn without_stabilisation_a_pinned_body_drifts_by_half_h_squared() {
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let bob = ball(&mut world, DVec3::X);
+    let pin = world.add_joint(Joint::hinge(Ground, bob).anchor([0.0; 3])).unwrap();
+    let omega = 3.0;
+    world.set_velocity(bob, sim_math::spatial::Motion::new(DVec3::Z * omega, DVec3::Y * omega)).unwrap();
+    let mut stepper = baumgarte(0.0);
+    let h = 1.0 / 240.0;
+    stepper.advance(&mut world, h).unwrap();
+    let drift = world.joint_error(pin).unwrap().linear;
+    assert_close!(drift, 0.5 * h * h * omega * omega, rel = 1e-3);
+}
+
+// proves: CLI-54
+#[test]
+fn baumgartes_share_of_an_error_is_gone_after_each_step() {
+    for share in [0.2, 1.0] {
+        let mut world = World::new(DVec3::ZERO).unwrap();
+        let bob = ball(&mut world, DVec3::new(0.03, 0.0, 0.0));
+        let pin =
+            world.add_joint(Joint::ball(Ground, bob).anchors([0.0; 3], [0.03, 0.0, 0.0]).apart()).unwrap();
+        let mut stepper = baumgarte(share);
+        let mut before = 0.03;
+        for _ in 0..10 {
+            stepper.advance(&mut world, 1.0 / 240.0).unwrap();
+            let error = world.joint_error(pin).unwrap().linear;
+            assert_close!(error, (1.0 - share) * before, abs = 1e-12);
+            before = error;
+        }
+    }
+}
+
+// proves: CLI-60
+#[test]
+fn a_wide_gap_closes_without_a_blow() {
+    let mut world = World::new(DVec3::ZERO).unwrap();
+    let (a, b) = (ball(&mut world, DVec3::ZERO), ball(&mut world, DVec3::X * 0.53));
+    let pin =
+        world.add_joint(Joint::ball(a, b).anchors([0.25, 0.0, 0.0], [0.28, 0.01, 0.0]).apart()).unwrap();
+    let mut stepper = newton(1.0 / 240.0);
+    let mut before = world.joint_error(pin).unwrap().linear;
+    assert!(before > 0.03);
+    for _ in 0..60 {
+        stepper.advance(&mut world, 1.0 / 240.0).unwrap();
+        let error = world.joint_error(pin).unwrap().linear;
+        assert!(error <= before + 1e-9, "{error} after {before}");
+        before = error;
+        for (_, body) in world.bodies() {
+            assert!(body.velocity().linear.length() < 0.01, "{:?}", body.velocity());
+        }
+    }
+    assert!(before < 1e-8, "{before}");
 }

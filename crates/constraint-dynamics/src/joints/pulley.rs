@@ -118,6 +118,7 @@ mod tests {
         [0, 1].map(|k| f[k].z * tension / masses[k] - g)
     }
 
+    // proves: DYN-73
     #[test]
     fn atwoods_machine() {
         let world = JointAnchor::WORLD;
@@ -130,6 +131,7 @@ mod tests {
         assert!((a[0] + expected).abs() < 1e-14 && (a[1] - expected).abs() < 1e-14, "{a:?}");
     }
 
+    // proves: DYN-73
     #[test]
     fn a_block_and_tackle() {
         // The rope ends at the ceiling, goes round a loose pulley (body 0) and over a fixed one to body 1: 2 to 1.

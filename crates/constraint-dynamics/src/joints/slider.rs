@@ -66,6 +66,7 @@ mod tests {
         testkit::check_rates(JointKind::Slider, &[testkit::busy_axis()]);
     }
 
+    // proves: DYN-69
     #[test]
     fn what_slides_on_an_incline_falls_with_g_sin() {
         // z is the axis: gravity is inclined instead.

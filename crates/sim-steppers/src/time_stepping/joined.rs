@@ -19,7 +19,7 @@
 //! # Formula
 //!
 //! ```text
-//! hold      b = d + (x + n)/h:   x⁺ = 0
+//! hold      b = d + (x + n)/h:   x⁺ = 0;   by Baumgarte  b = d + β x/h
 //! limit     b = d + x/h,  p ≥ 0;   where it is hit and bounces  b = d − e u
 //! drive     b = d + (k x − c s)/(h k + c),  compliance 1/(h (h k + c)),  |p| ≤ h most
 //! friction  b = d,  |p| ≤ h most
@@ -45,7 +45,7 @@
 //!
 //! `tests/time_joints.rs`
 
-use super::stepper::TimeStepping;
+use super::{params::Stabilization, stepper::TimeStepping};
 use constraint_dynamics::{
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
@@ -135,14 +135,11 @@ struct Scheme {
 }
 
 impl Scheme {
-    /// With the position x, bend n and velocity u of a row before the step.
-    fn of(law: &RowLaw, [x, n, u, drift]: [f64; 4], pulled: f64, h: f64) -> Self {
+    /// With the position x, bend n and velocity u of a row before the step, and the way that what is held goes back in it.
+    fn of(law: &RowLaw, [x, n, u, drift]: [f64; 4], pull: f64, h: f64) -> Self {
         let row = |low, high, compliance, bias| Self { low, high, compliance, bias };
         match *law {
-            RowLaw::Hold => {
-                let pull = x.clamp(-pulled, pulled);
-                row(f64::NEG_INFINITY, f64::INFINITY, 0.0, drift + (pull + n) / h)
-            }
+            RowLaw::Hold => row(f64::NEG_INFINITY, f64::INFINITY, 0.0, drift + (pull + n) / h),
             RowLaw::Limit { restitution } => {
                 let hit = restitution > 0.0 && u < -BOUNCE && x + h * u <= 0.0;
                 let bias = if hit { drift + restitution * u } else { drift + x.max(0.0) / h };
@@ -250,7 +247,11 @@ impl TimeStepping {
         if self.joined.is_empty() {
             return;
         }
-        if predicted {
+        let share = match self.params.stabilization {
+            Stabilization::Baumgarte(share) => Some(share),
+            _ => None,
+        };
+        if predicted && share.is_none() {
             self.bend_joints(world, h);
         }
         let pulled = PULLED * self.radius;
@@ -265,7 +266,9 @@ impl TimeStepping {
             let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
             for i in 0..usize::from(row.rows) {
                 let state = [row.position[i], joined.bends[k][i], u[i], row.drift[i]];
-                let scheme = Scheme::of(&row.laws[i], state, pulled, h);
+                let x = row.position[i];
+                let pull = share.map_or(x.clamp(-pulled, pulled), |share| share * x);
+                let scheme = Scheme::of(&row.laws[i], state, pull, h);
                 bounds = bounds.with(i, scheme.low, scheme.high);
                 (bounds.compliance[i], bias[i]) = (scheme.compliance, scheme.bias);
             }
@@ -371,7 +374,8 @@ impl TimeStepping {
 
     /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
     pub(super) fn joints_bend(&mut self, world: &World, h: f64) -> bool {
-        !self.joined.is_empty() && self.bend_joints(world, h) > MET * self.radius
+        let ahead = !matches!(self.params.stabilization, Stabilization::Baumgarte(_));
+        ahead && !self.joined.is_empty() && self.bend_joints(world, h) > MET * self.radius
     }
 
     /// Largest error of what joints hold where the bodies were when rows were read, m or rad.
