@@ -104,6 +104,15 @@ pub struct PoolSide {
     pub forces: DMat3,
 }
 
+impl PoolSide {
+    /// What a body with this velocity adds to the velocities of the rows.
+    #[inline]
+    #[must_use]
+    pub fn velocity(&self, body: Motion) -> DVec3 {
+        self.moments.transpose() * body.angular + self.forces.transpose() * body.linear
+    }
+}
+
 /// A block of rows between bodies of the pool: joints, limits, motors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolBlock {
@@ -137,7 +146,7 @@ impl<'a> PoolBlocks<'a> {
     pub fn velocity(&self, bodies: &[PoolBody], block: &PoolBlock) -> DVec3 {
         let of = |side: &PoolSide| {
             let v = bodies.get(side.body as usize).map_or(Motion::ZERO, |body| body.velocity);
-            side.moments.transpose() * v.angular + side.forces.transpose() * v.linear
+            side.velocity(v)
         };
         self.of(block).iter().map(of).sum()
     }

@@ -367,13 +367,11 @@ impl TimeStepping {
         p.extend(self.mixed.order[members.clone()].iter().map(|&k| self.joined.impulses[k as usize] * scale));
         let solved = self.solve_mixed(members.clone(), start..end, accuracy, &mut p);
         self.count_solved(world, span, solved)?;
+        self.apply_mixed(members.clone(), start..end, &p);
         let (of_contacts, of_blocks) = p.split_at(end - start);
         self.impulses[start..end].copy_from_slice(of_contacts);
-        pool::apply(&mut self.pool, &self.contacts[start..end], of_contacts);
         for (&k, p) in self.mixed.order[members].iter().zip(of_blocks) {
             self.joined.impulses[k as usize] = *p;
-            let block = self.joined.blocks[k as usize];
-            self.joined.view().push(&mut self.pool, &block, *p);
         }
         self.mixed.impulses = p;
         Ok(())
@@ -406,6 +404,16 @@ impl TimeStepping {
             RowProblem::of_groups(self.prepared.view(), blocks, velocity, friction, laws)?
         };
         self.softener.solve(&problem.with_accuracy(accuracy), solver, p)
+    }
+
+    /// Applies the impulses of such a problem to the pool.
+    pub(super) fn apply_mixed(&mut self, members: Range<usize>, contacts: Range<usize>, p: &[DVec3]) {
+        let (of_contacts, of_blocks) = p.split_at(contacts.len());
+        pool::apply(&mut self.pool, &self.contacts[contacts], of_contacts);
+        for (&k, p) in self.mixed.order[members].iter().zip(of_blocks) {
+            let block = self.joined.blocks[k as usize];
+            self.joined.view().push(&mut self.pool, &block, *p);
+        }
     }
 
     /// Enters in the report how an island was solved; true if the law met its tolerance.

@@ -244,11 +244,7 @@ impl TimeStepping {
             true
         });
         if found {
-            pool::apply(&mut self.pool, &self.contacts, &p[..count]);
-            for (&k, p) in self.mixed.order.iter().zip(&p[count..]) {
-                let block = self.joined.blocks[k as usize];
-                self.joined.view().push(&mut self.pool, &block, *p);
-            }
+            self.apply_mixed(0..self.mixed.order.len(), 0..count, &p);
         }
         self.mixed.impulses = p;
         if found { allowed } else { f64::INFINITY }

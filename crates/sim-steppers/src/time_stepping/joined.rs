@@ -260,8 +260,7 @@ impl TimeStepping {
             let row = &joined.rows.blocks[k];
             let mut u = row.drift;
             for side in joined.view().of(&joined.blocks[k]) {
-                let v = self.flyers[side.body as usize].start;
-                u += side.moments.transpose() * v.angular + side.forces.transpose() * v.linear;
+                u += side.velocity(self.flyers[side.body as usize].start);
             }
             let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
             for i in 0..usize::from(row.rows) {
@@ -309,11 +308,8 @@ impl TimeStepping {
             for (k, there) in blocks.zip(&joined.ahead.blocks) {
                 let here = &joined.rows.blocks[k];
                 let mut u = here.drift;
-                for side in
-                    &joined.sides[joined.blocks[k].sides[0] as usize..joined.blocks[k].sides[1] as usize]
-                {
-                    let v = pool[side.body as usize].velocity;
-                    u += side.moments.transpose() * v.angular + side.forces.transpose() * v.linear;
+                for side in joined.view().of(&joined.blocks[k]) {
+                    u += side.velocity(pool[side.body as usize].velocity);
                 }
                 for i in 0..usize::from(here.rows) {
                     // Rows on velocities alone have no position.
@@ -426,11 +422,9 @@ impl TimeStepping {
             let (mut before, mut after) = (DVec3::ZERO, DVec3::ZERO);
             for side in joined.view().of(block) {
                 let body = &self.pool[side.body as usize];
-                let of =
-                    |v: Motion| side.moments.transpose() * v.angular + side.forces.transpose() * v.linear;
                 if body.is_movable() {
-                    before += of(self.flyers[side.body as usize].start);
-                    after += of(body.velocity);
+                    before += side.velocity(self.flyers[side.body as usize].start);
+                    after += side.velocity(body.velocity);
                     let force = side.forces * p;
                     work.impulse += force;
                     work.moment += body.center.cross(force) + side.moments * p;
