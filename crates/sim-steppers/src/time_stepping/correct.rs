@@ -37,11 +37,15 @@
 
 use super::{
     super::errors,
-    contact::members_of,
-    impact::contact_at,
+    contact::{self, members_of},
+    flight,
+    impact::{self, contact_at},
+    joined::{self, Joined},
     params::Stabilization,
-    sites::Site,
-    stepper::{Stage, TimeStepping},
+    repay,
+    sites::{self, Site},
+    state::{Books, Detection, Memory, Problem, Setup, StepBodies},
+    stepper::Stage,
 };
 use constraint_dynamics::{
     normals::{NormalContact, NormalGoal},
@@ -78,210 +82,251 @@ const SOFTNESS: f64 = 0.1;
 /// Largest turn of one correction, rad.
 const MAX_TURN: f64 = 0.1;
 
-impl TimeStepping {
-    /// Moves overlapping bodies apart at the world's time, and finds the contacts anew; `user` where it was the user who put them there.
-    pub(super) fn correct(&mut self, world: &mut World, user: bool) -> Result<(), StepError> {
-        let Stabilization::PostStep(most) = self.params.stabilization else { return Ok(()) };
-        if self.soft.is_some() {
-            return Ok(());
-        }
-        let most = if self.sites.all.len() > MANY { most.div_ceil(2) } else { most };
-        if user {
-            self.debts.clear(world.body_slots());
-        }
-        if self.open_overlaps(world, user, most)? && !user && self.repay(world) {
-            // Where they are now is not above where they were, wherever that is opened.
-            world.set_time(world.time()).map_err(errors::of_world)?;
-            self.find_contacts(world)?;
-            self.open_overlaps(world, user, most)?;
-        }
-        Ok(())
+/// Moves overlapping bodies apart at the world's time, and finds the contacts anew; `user` where it was the user who put them there.
+pub(super) fn correct(
+    setup: &mut Setup,
+    found: &mut Detection,
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    books: &mut Books,
+    world: &mut World,
+    user: bool,
+) -> Result<(), StepError> {
+    if !matches!(setup.params.stabilization, Stabilization::PostStep(_)) {
+        return Ok(());
     }
-
-    /// Corrects until nothing overlaps any more, `most` times at most; true if something did.
-    fn open_overlaps(&mut self, world: &mut World, user: bool, most: u32) -> Result<bool, StepError> {
-        let mut before = f64::NEG_INFINITY;
-        for _ in 0..most {
-            let deepest = self.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
-            let deepest = deepest.min(-self.joints_off(world));
-            // Heaps come apart over several steps, except where something has sunk in deep.
-            let stays = deepest < 0.5 * before && deepest > -DEEP * self.radius;
-            if deepest >= -self.params.slop || stays {
-                break;
-            }
-            before = deepest;
-            self.trace(Stage::Correct);
-            self.mixed.jammed = false;
-            let Some(allowed) = self.correct_once(world, user) else { break };
-            self.follow_contacts(world, FOLLOWED * allowed)?;
-            // What joints and contacts hold apart comes apart over several steps, if at all.
-            if self.mixed.jammed {
-                break;
-            }
-        }
-        Ok(before.is_finite())
+    if user {
+        problem.memory.debts.clear(world.body_slots());
     }
-
-    /// How far joints are from what they hold where the bodies are, m or rad.
-    fn joints_off(&mut self, world: &mut World) -> f64 {
-        if world.joint_count() == 0 {
-            return 0.0;
-        }
-        self.read_bodies(world);
-        self.read_joints(world);
-        self.joint_error()
+    if open_overlaps(setup, found, bodies, problem, books, world, user)?
+        && !user
+        && repay::repay(bodies, problem, books, world)
+    {
+        // Where they are now is not above where they were, wherever that is opened.
+        world.set_time(world.time()).map_err(errors::of_world)?;
+        sites::follow_sites(setup, found, world, 0.0)?;
+        open_overlaps(setup, found, bodies, problem, books, world, user)?;
     }
+    Ok(())
+}
 
-    /// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
-    fn correct_once(&mut self, world: &mut World, user: bool) -> Option<f64> {
-        self.read_bodies(world);
-        self.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
-        self.correct_joints();
-        // Only islands in which something overlaps.
-        self.chosen.clear();
-        let moves = |slot: &u32| self.pool[*slot as usize].is_movable();
-        let sites = (0..).zip(&self.sites.all).filter(|(_, site)| site.bodies.iter().any(moves));
-        self.chosen.extend(sites.map(|(k, _)| k));
-        self.islands_of_chosen();
-        let mut least = f64::INFINITY;
-        for island in 0..self.islands.len() {
-            let sites = &self.sites.all;
-            let count = self.chosen.len();
-            let (members, pairs) = members_of(&self.islands, count, island);
-            let pairs = pairs.iter().map(|m| *m as usize - count);
-            self.mixed.order.clear();
-            self.mixed.order.extend(self.joined.blocks_of(pairs));
-            let jointed = !self.mixed.order.is_empty();
-            let site_of = |m: &u32| &sites[self.chosen[*m as usize] as usize];
-            let deepest = members.iter().map(|m| site_of(m).gap).fold(0.0, f64::min);
-            let deepest = deepest.min(-self.joint_error_of(&self.mixed.order));
-            if deepest >= -self.params.slop {
-                continue;
-            }
-            // Heaps that move fast are not followed closer than their way tells.
-            let (mut allowed, mut accuracy) = (self.params.slop, 1e-3 * self.params.slop);
-            if members.len() > LARGE {
-                let way = self.params.step() * self.fastest(members.iter().flat_map(|m| site_of(m).bodies));
-                allowed = allowed.max((PATH_SHARE * way).min(MOST * self.radius));
-                accuracy = ACCURACY * allowed;
-            }
-            if deepest >= -allowed {
-                continue;
-            }
-            if members.len() > FEW && !jointed {
-                let contacts = || members.iter().map(|m| normal_at(site_of(m)));
-                let mut goal = NormalGoal { accuracy, pairs: PAIRS, visits: VISITS, softness: 0.0 };
-                let mut found = self.normals.solve(&mut self.pool, contacts(), goal);
-                self.report.solver.count(found.iterations, members.len());
-                let failed = found.residual > accuracy && found.residual >= 0.5 * found.scale;
-                if failed {
-                    for slot in contacts().flat_map(|c| c.bodies) {
-                        self.pool[slot as usize].velocity = Motion::ZERO;
-                    }
+/// Corrects until nothing overlaps any more, as often as the parameters allow; true if something did.
+fn open_overlaps(
+    setup: &mut Setup,
+    found: &mut Detection,
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    books: &mut Books,
+    world: &mut World,
+    user: bool,
+) -> Result<bool, StepError> {
+    let Stabilization::PostStep(most) = setup.params.stabilization else { return Ok(false) };
+    let most = if found.sites.all.len() > MANY { most.div_ceil(2) } else { most };
+    let mut before = f64::NEG_INFINITY;
+    for _ in 0..most {
+        let deepest = found.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
+        let deepest = deepest.min(-joints_off(bodies, &mut problem.joined, world));
+        // Heaps come apart over several steps, except where something has sunk in deep.
+        let stays = deepest < 0.5 * before && deepest > -DEEP * setup.radius;
+        if deepest >= -setup.params.slop || stays {
+            break;
+        }
+        before = deepest;
+        books.trace(Stage::Correct);
+        problem.mixed.jammed = false;
+        let Some(allowed) = correct_once(setup, found, bodies, problem, books, world, user) else { break };
+        sites::follow_sites(setup, found, world, FOLLOWED * allowed)?;
+        // What joints and contacts hold apart comes apart over several steps, if at all.
+        if problem.mixed.jammed {
+            break;
+        }
+    }
+    Ok(before.is_finite())
+}
+
+/// How far joints are from what they hold where the bodies are, m or rad.
+fn joints_off(bodies: &mut StepBodies, joined: &mut Joined, world: &mut World) -> f64 {
+    if world.joint_count() == 0 {
+        return 0.0;
+    }
+    flight::read_bodies(bodies, world);
+    joined::read_joints(bodies, joined, world);
+    joined::joint_error(joined)
+}
+
+/// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
+fn correct_once(
+    setup: &mut Setup,
+    found: &Detection,
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    books: &mut Books,
+    world: &mut World,
+    user: bool,
+) -> Option<f64> {
+    flight::read_bodies(bodies, world);
+    bodies.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
+    joined::correct_joints(&mut problem.joined);
+    // Only islands in which something overlaps.
+    problem.chosen.clear();
+    let moves = |slot: &u32| bodies.pool[*slot as usize].is_movable();
+    let sites = (0..).zip(&found.sites.all).filter(|(_, site)| site.bodies.iter().any(moves));
+    problem.chosen.extend(sites.map(|(k, _)| k));
+    contact::islands_of_chosen(found, bodies, problem);
+    let mut least = f64::INFINITY;
+    for island in 0..problem.islands.len() {
+        let sites = &found.sites.all;
+        let count = problem.chosen.len();
+        let (members, pairs) = members_of(&problem.islands, count, island);
+        let pairs = pairs.iter().map(|m| *m as usize - count);
+        problem.mixed.order.clear();
+        problem.mixed.order.extend(problem.joined.blocks_of(pairs));
+        let jointed = !problem.mixed.order.is_empty();
+        let site_of = |m: &u32| &sites[problem.chosen[*m as usize] as usize];
+        let deepest = members.iter().map(|m| site_of(m).gap).fold(0.0, f64::min);
+        let deepest = deepest.min(-joined::joint_error_of(&problem.joined, &problem.mixed.order));
+        if deepest >= -setup.params.slop {
+            continue;
+        }
+        // Heaps that move fast are not followed closer than their way tells.
+        let (mut allowed, mut accuracy) = (setup.params.slop, 1e-3 * setup.params.slop);
+        if members.len() > LARGE {
+            let way = setup.params.step()
+                * contact::fastest(found, bodies, members.iter().flat_map(|m| site_of(m).bodies));
+            allowed = allowed.max((PATH_SHARE * way).min(MOST * setup.radius));
+            accuracy = ACCURACY * allowed;
+        }
+        if deepest >= -allowed {
+            continue;
+        }
+        if members.len() > FEW && !jointed {
+            let contacts = || members.iter().map(|m| normal_at(site_of(m)));
+            let mut goal = NormalGoal { accuracy, pairs: PAIRS, visits: VISITS, softness: 0.0 };
+            let mut found = problem.normals.solve(&mut bodies.pool, contacts(), goal);
+            books.report.solver.count(found.iterations, members.len());
+            let failed = found.residual > accuracy && found.residual >= 0.5 * found.scale;
+            if failed {
+                for slot in contacts().flat_map(|c| c.bodies) {
+                    bodies.pool[slot as usize].velocity = Motion::ZERO;
                 }
-                if failed && members.len() > MANY_FOR_LAW {
-                    // Better than nothing: the next step goes on.
-                    goal.softness = SOFTNESS;
-                    found = self.normals.solve(&mut self.pool, contacts(), goal);
-                    self.report.solver.count(found.iterations, members.len());
-                }
-                if !failed || members.len() > MANY_FOR_LAW {
-                    least = least.min(allowed);
-                    continue;
-                }
             }
-            self.contacts.clear();
-            self.contacts.extend(members.iter().map(|m| {
-                let mut contact = contact_at(site_of(m), site_of(m).gap);
-                contact.friction = 0.0;
-                contact
-            }));
-            if jointed {
-                least = least.min(self.correct_mixed(accuracy, allowed));
-                continue;
+            if failed && members.len() > MANY_FOR_LAW {
+                // Better than nothing: the next step goes on.
+                goal.softness = SOFTNESS;
+                found = problem.normals.solve(&mut bodies.pool, contacts(), goal);
+                books.report.solver.count(found.iterations, members.len());
             }
-            self.assemble();
-            self.impulses.clear();
-            self.impulses.resize(self.contacts.len(), DVec3::ZERO);
-            self.prepared.gather(&self.pool, &self.contacts, &PoolBlocks::default());
-            let solver = self.parts.contacts.solver()?;
-            let (all, bodies) = (&self.delassus, self.prepared.view());
-            let problem = if solver.needs_rows() {
-                all.problem().and_then(|problem| problem.with_groups(bodies))
-            } else {
-                RowProblem::of_groups(bodies, &all.blocks, &all.velocity, &all.friction, &[])
-            };
-            let Ok(problem) = problem.map(|problem| problem.with_accuracy(accuracy)) else {
-                continue;
-            };
-            // What is not quite solved is better than nothing: the next step goes on.
-            if let Ok(found) = self.softener.solve(&problem, solver, &mut self.impulses) {
-                self.report.solver.count(found.iterations, self.contacts.len());
-                pool::apply(&mut self.pool, &self.contacts, &self.impulses);
+            if !failed || members.len() > MANY_FOR_LAW {
                 least = least.min(allowed);
-            }
-        }
-        self.joined.pairs.iter().for_each(|pair| self.debts.meet(*pair));
-        for site in &self.sites.all {
-            // Before or after the correction, whose twists are in the pool.
-            if site.gap + self.normal_velocity(site).min(0.0) <= self.params.touch {
-                self.debts.meet(site.bodies);
-            }
-        }
-        (least < f64::INFINITY && self.shift(world, user)).then_some(least)
-    }
-
-    /// Corrects an island with joints, whose contacts and blocks are chosen: the overlap left alone, if it was solved.
-    fn correct_mixed(&mut self, accuracy: f64, allowed: f64) -> f64 {
-        let count = self.contacts.len();
-        let mut p = std::mem::take(&mut self.mixed.impulses);
-        p.clear();
-        p.resize(count + self.mixed.order.len(), DVec3::ZERO);
-        let solved = self.solve_mixed(0..self.mixed.order.len(), 0..count, accuracy, &mut p);
-        let found = solved.is_ok_and(|found| {
-            self.report.solver.count(found.iterations, p.len());
-            self.mixed.jammed |= !found.solved;
-            true
-        });
-        if found {
-            self.apply_mixed(0..self.mixed.order.len(), 0..count, &p);
-        }
-        self.mixed.impulses = p;
-        if found { allowed } else { f64::INFINITY }
-    }
-
-    /// Moves the bodies by the twists in the pool.
-    fn shift(&mut self, world: &mut World, user: bool) -> bool {
-        let time = world.time();
-        let mut any = false;
-        for slot in 0..self.pool.len() as u32 {
-            let twist = self.pool[slot as usize].velocity;
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            let finite = twist.to_array().iter().all(|x| x.is_finite());
-            if !body.is_free() || twist == Motion::ZERO || !finite {
                 continue;
             }
-            let sizes = body.colliders().iter().filter_map(|c| world.collider(*c).ok());
-            let size = sizes.map(|c| c.extent().radius).fold(f64::INFINITY, f64::min);
-            let shrink = (0.2 * size / twist.linear.length()).min(MAX_TURN / twist.angular.length()).min(1.0);
-            let twist = twist * shrink;
-            let before: RigidState = *body.state();
-            let mut state = before;
-            if state.set_pose(moved(state.pose(), twist)).is_err() {
-                continue;
-            }
-            any = true;
-            // The body turns with its velocity, so that its kinetic energy stays.
-            let turning = before.pose().rotation.conjugate() * before.velocity.angular;
-            state.velocity.angular = state.pose().rotation * turning;
-            let lifted = world.put_right(id, state, user);
-            self.report.solver.lifted += lifted;
-            if !user {
-                self.debts.lifted(slot, lifted);
-            }
         }
-        any && world.set_time(time).is_ok()
+        problem.contacts.clear();
+        problem.contacts.extend(members.iter().map(|m| {
+            let mut contact = contact_at(site_of(m), site_of(m).gap);
+            contact.friction = 0.0;
+            contact
+        }));
+        if jointed {
+            least = least.min(correct_mixed(setup, bodies, problem, books, accuracy, allowed));
+            continue;
+        }
+        contact::assemble(setup, bodies, problem);
+        problem.impulses.clear();
+        problem.impulses.resize(problem.contacts.len(), DVec3::ZERO);
+        problem.prepared.gather(&bodies.pool, &problem.contacts, &PoolBlocks::default());
+        let solver = setup.parts.contacts.solver()?;
+        let (all, groups) = (&problem.delassus, problem.prepared.view());
+        let rows = if solver.needs_rows() {
+            all.problem().and_then(|problem| problem.with_groups(groups))
+        } else {
+            RowProblem::of_groups(groups, &all.blocks, &all.velocity, &all.friction, &[])
+        };
+        let Ok(rows) = rows.map(|rows| rows.with_accuracy(accuracy)) else {
+            continue;
+        };
+        // What is not quite solved is better than nothing: the next step goes on.
+        if let Ok(found) = problem.softener.solve(&rows, solver, &mut problem.impulses) {
+            books.report.solver.count(found.iterations, problem.contacts.len());
+            pool::apply(&mut bodies.pool, &problem.contacts, &problem.impulses);
+            least = least.min(allowed);
+        }
     }
+    problem.joined.pairs.iter().for_each(|pair| problem.memory.debts.meet(*pair));
+    for site in &found.sites.all {
+        // Before or after the correction, whose twists are in the pool.
+        if site.gap + impact::normal_velocity(bodies, site).min(0.0) <= setup.params.touch {
+            problem.memory.debts.meet(site.bodies);
+        }
+    }
+    (least < f64::INFINITY && shift(bodies, &mut problem.memory, books, world, user)).then_some(least)
+}
+
+/// Corrects an island with joints, whose contacts and blocks are chosen: the overlap left alone, if it was solved.
+fn correct_mixed(
+    setup: &mut Setup,
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    books: &mut Books,
+    accuracy: f64,
+    allowed: f64,
+) -> f64 {
+    let count = problem.contacts.len();
+    let mut p = std::mem::take(&mut problem.mixed.impulses);
+    p.clear();
+    p.resize(count + problem.mixed.order.len(), DVec3::ZERO);
+    let solved = contact::solve_mixed(
+        setup,
+        bodies,
+        problem,
+        0..problem.mixed.order.len(),
+        0..count,
+        accuracy,
+        &mut p,
+    );
+    let found = solved.is_ok_and(|found| {
+        books.report.solver.count(found.iterations, p.len());
+        problem.mixed.jammed |= !found.solved;
+        true
+    });
+    if found {
+        contact::apply_mixed(bodies, problem, 0..problem.mixed.order.len(), 0..count, &p);
+    }
+    problem.mixed.impulses = p;
+    if found { allowed } else { f64::INFINITY }
+}
+
+/// Moves the bodies by the twists in the pool.
+fn shift(bodies: &StepBodies, memory: &mut Memory, books: &mut Books, world: &mut World, user: bool) -> bool {
+    let time = world.time();
+    let mut any = false;
+    for slot in 0..bodies.pool.len() as u32 {
+        let twist = bodies.pool[slot as usize].velocity;
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        let finite = twist.to_array().iter().all(|x| x.is_finite());
+        if !body.is_free() || twist == Motion::ZERO || !finite {
+            continue;
+        }
+        let sizes = body.colliders().iter().filter_map(|c| world.collider(*c).ok());
+        let size = sizes.map(|c| c.extent().radius).fold(f64::INFINITY, f64::min);
+        let shrink = (0.2 * size / twist.linear.length()).min(MAX_TURN / twist.angular.length()).min(1.0);
+        let twist = twist * shrink;
+        let before: RigidState = *body.state();
+        let mut state = before;
+        if state.set_pose(moved(state.pose(), twist)).is_err() {
+            continue;
+        }
+        any = true;
+        // The body turns with its velocity, so that its kinetic energy stays.
+        let turning = before.pose().rotation.conjugate() * before.velocity.angular;
+        state.velocity.angular = state.pose().rotation * turning;
+        let lifted = world.put_right(id, state, user);
+        books.report.solver.lifted += lifted;
+        if !user {
+            memory.debts.lifted(slot, lifted);
+        }
+    }
+    any && world.set_time(time).is_ok()
 }
 
 /// A site without friction.

@@ -3,7 +3,7 @@
 //! A body that nothing touches flies on its parabola, exactly. A body in contact is moved by the velocity that the contact
 //! problem gives it, along a straight line: gravity and contact have changed that velocity together at the start of the step.
 
-use super::stepper::TimeStepping;
+use super::state::StepBodies;
 use crate::pooled::pooled;
 use constraint_dynamics::PoolBody;
 use rigid_impulse::Body as RigidState;
@@ -35,86 +35,84 @@ pub(super) struct Flyer {
 const NOTHING: PoolBody =
     PoolBody { center: DVec3::ZERO, inverse_mass: 0.0, inverse_inertia: DMat3::ZERO, velocity: Motion::ZERO };
 
-impl TimeStepping {
-    /// Reads the bodies of the world.
-    pub(super) fn read_bodies(&mut self, world: &World) {
-        self.pool.clear();
-        self.flyers.clear();
-        for slot in 0..world.body_slots() as u32 {
-            let (mut body, mut acceleration) = (NOTHING, DVec3::ZERO);
-            if let Some((_, found)) = world.body_in_slot(slot) {
-                body = pooled(found.state());
-                if found.rest() != Rest::Awake {
-                    (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
-                } else if found.is_free() {
-                    acceleration = world.gravity() + found.pull();
-                }
+/// Reads the bodies of the world.
+pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
+    bodies.pool.clear();
+    bodies.flyers.clear();
+    for slot in 0..world.body_slots() as u32 {
+        let (mut body, mut acceleration) = (NOTHING, DVec3::ZERO);
+        if let Some((_, found)) = world.body_in_slot(slot) {
+            body = pooled(found.state());
+            if found.rest() != Rest::Awake {
+                (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
+            } else if found.is_free() {
+                acceleration = world.gravity() + found.pull();
             }
-            self.pool.push(body);
-            let start = body.velocity;
-            self.flyers.push(Flyer {
-                acceleration,
-                start,
-                kick: Motion::ZERO,
-                driven: false,
-                elastic: Force::ZERO,
-                struck: false,
-                pushed: false,
-            });
         }
+        bodies.pool.push(body);
+        let start = body.velocity;
+        bodies.flyers.push(Flyer {
+            acceleration,
+            start,
+            kick: Motion::ZERO,
+            driven: false,
+            elastic: Force::ZERO,
+            struck: false,
+            pushed: false,
+        });
     }
+}
 
-    /// The same without the pool, which the soft solver does not need.
-    pub(super) fn read_flyers(&mut self, world: &World) {
-        self.flyers.clear();
-        for slot in 0..world.body_slots() as u32 {
-            let found = world.body_in_slot(slot).map(|(_, body)| body);
-            let pulled = found.filter(|body| body.is_free() && body.rest() == Rest::Awake);
-            self.flyers.push(Flyer {
-                acceleration: pulled.map_or(DVec3::ZERO, |body| world.gravity() + body.pull()),
-                start: found.map_or(Motion::ZERO, |body| body.state().velocity),
-                kick: Motion::ZERO,
-                driven: false,
-                elastic: Force::ZERO,
-                struck: false,
-                pushed: false,
-            });
+/// The same without the pool, which the soft solver does not need.
+pub(super) fn read_flyers(bodies: &mut StepBodies, world: &World) {
+    bodies.flyers.clear();
+    for slot in 0..world.body_slots() as u32 {
+        let found = world.body_in_slot(slot).map(|(_, body)| body);
+        let pulled = found.filter(|body| body.is_free() && body.rest() == Rest::Awake);
+        bodies.flyers.push(Flyer {
+            acceleration: pulled.map_or(DVec3::ZERO, |body| world.gravity() + body.pull()),
+            start: found.map_or(Motion::ZERO, |body| body.state().velocity),
+            kick: Motion::ZERO,
+            driven: false,
+            elastic: Force::ZERO,
+            struck: false,
+            pushed: false,
+        });
+    }
+}
+
+/// True if a body is on the parabola on which gravity and constant forces keep it.
+pub(super) fn flies_on(bodies: &StepBodies, body: &Body, slot: u32) -> bool {
+    let falls = bodies.flyers[slot as usize].acceleration;
+    matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == falls)
+}
+
+/// Puts every body on the piece of the step that begins at the world's time.
+pub(super) fn launch(bodies: &StepBodies, world: &mut World) -> Result<(), WorldError> {
+    let time = world.time();
+    for slot in 0..bodies.pool.len() as u32 {
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        if !body.is_free() || body.rest() != Rest::Awake {
+            continue;
         }
-    }
-
-    /// True if a body is on the parabola on which gravity and constant forces keep it.
-    pub(super) fn flies_on(&self, body: &Body, slot: u32) -> bool {
-        let falls = self.flyers[slot as usize].acceleration;
-        matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == falls)
-    }
-
-    /// Puts every body on the piece of the step that begins at the world's time.
-    pub(super) fn launch(&mut self, world: &mut World) -> Result<(), WorldError> {
-        let time = world.time();
-        for slot in 0..self.pool.len() as u32 {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if !body.is_free() || body.rest() != Rest::Awake {
+        let (flyer, pool) = (bodies.flyers[slot as usize], bodies.pool[slot as usize]);
+        let mut state: RigidState = *body.state();
+        if flyer.pushed {
+            // What lies still on a piece that says so stays on it.
+            let lies = pool.velocity == Motion::ZERO && state.velocity == Motion::ZERO;
+            if lies
+                && matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == DVec3::ZERO)
+            {
                 continue;
             }
-            let (flyer, pool) = (self.flyers[slot as usize], self.pool[slot as usize]);
-            let mut state: RigidState = *body.state();
-            if flyer.pushed {
-                // What lies still on a piece that says so stays on it.
-                let lies = pool.velocity == Motion::ZERO && state.velocity == Motion::ZERO;
-                if lies
-                    && matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == DVec3::ZERO)
-                {
-                    continue;
-                }
-                state.velocity = pool.velocity;
-                world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
-            } else {
-                if flyer.struck || !self.flies_on(body, slot) {
-                    state.velocity = flyer.start;
-                    world.relaunch(id, time, state)?;
-                }
+            state.velocity = pool.velocity;
+            world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
+        } else {
+            if flyer.struck || !flies_on(bodies, body, slot) {
+                state.velocity = flyer.start;
+                world.relaunch(id, time, state)?;
             }
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -34,7 +34,7 @@
 //!
 //! `tests/time_forces.rs`
 
-use super::stepper::TimeStepping;
+use super::state::{Problem, StepBodies};
 use constraint_dynamics::implicit::{End, Inertial, SpringDamper, StiffForce, implicit_step};
 use rigid_impulse::{BodyError, BodyKind};
 use sim_math::{
@@ -101,147 +101,143 @@ pub(super) fn refuse_unknown_forces(world: &World) -> Result<(), StepError> {
     Ok(())
 }
 
-impl TimeStepping {
-    /// Changes of velocity by all forces in a step of `h` seconds, into the flyers.
-    pub(super) fn kicks(&mut self, world: &World, h: f64) -> Result<(), StepError> {
-        for flyer in &mut self.flyers {
-            flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
-        }
-        self.stiff.clear();
-        if world.forces().all(|(_, force)| force.is_uniform()) {
-            return Ok(());
-        }
-        let stiff =
-            |slot: u32| world.body_in_slot(slot).filter(|(_, b)| b.is_free() && b.has_stateful_forces());
-        let slots: Vec<u32> = (0..self.flyers.len() as u32).filter(|&slot| stiff(slot).is_some()).collect();
-        if slots.is_empty() {
-            return Ok(());
-        }
-        let (mut bodies, mut poses, mut velocities, mut given) = (vec![], vec![], vec![], vec![]);
-        for &slot in &slots {
-            let Some((_, body)) = stiff(slot) else { continue };
-            let BodyKind::Free(mass) = body.kind() else { continue };
-            bodies.push(Inertial { mass: mass.mass(), inertia: mass.inertia(body.state().pose().rotation) });
-            poses.push(*body.state().pose());
-            velocities.push(self.flyers[slot as usize].start);
-            let weight = self.flyers[slot as usize].acceleration * mass.mass();
-            given.push(Force::new(sim_math::glam::DVec3::ZERO, weight));
-        }
-        let place = |id: sim_traits::BodyId| slots.binary_search(&id.index()).ok();
-        let mut forces: Vec<Box<dyn StiffForce>> = Vec::new();
-        let mut springs: Vec<SpringDamper> = Vec::new();
-        for (_, force) in world.forces().filter(|(_, f)| !f.is_uniform()) {
-            match *force {
-                ForceGenerator::Constant { body, force, torque } => {
-                    if let Some(k) = place(body) {
-                        given[k] += Force::new(torque, force);
-                    }
+/// Changes of velocity by all forces in a step of `h` seconds, into the flyers.
+pub(super) fn kicks(
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    world: &World,
+    h: f64,
+) -> Result<(), StepError> {
+    for flyer in &mut bodies.flyers {
+        flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
+    }
+    problem.stiff.clear();
+    if world.forces().all(|(_, force)| force.is_uniform()) {
+        return Ok(());
+    }
+    let stiff = |slot: u32| world.body_in_slot(slot).filter(|(_, b)| b.is_free() && b.has_stateful_forces());
+    let slots: Vec<u32> = (0..bodies.flyers.len() as u32).filter(|&slot| stiff(slot).is_some()).collect();
+    if slots.is_empty() {
+        return Ok(());
+    }
+    let (mut inertials, mut poses, mut velocities, mut given) = (vec![], vec![], vec![], vec![]);
+    for &slot in &slots {
+        let Some((_, body)) = stiff(slot) else { continue };
+        let BodyKind::Free(mass) = body.kind() else { continue };
+        inertials.push(Inertial { mass: mass.mass(), inertia: mass.inertia(body.state().pose().rotation) });
+        poses.push(*body.state().pose());
+        velocities.push(bodies.flyers[slot as usize].start);
+        let weight = bodies.flyers[slot as usize].acceleration * mass.mass();
+        given.push(Force::new(sim_math::glam::DVec3::ZERO, weight));
+    }
+    let place = |id: sim_traits::BodyId| slots.binary_search(&id.index()).ok();
+    let mut forces: Vec<Box<dyn StiffForce>> = Vec::new();
+    let mut springs: Vec<SpringDamper> = Vec::new();
+    for (_, force) in world.forces().filter(|(_, f)| !f.is_uniform()) {
+        match *force {
+            ForceGenerator::Constant { body, force, torque } => {
+                if let Some(k) = place(body) {
+                    given[k] += Force::new(torque, force);
                 }
-                ForceGenerator::Drag { body, linear, angular } => {
-                    if let Some(k) = place(body) {
-                        forces.push(Box::new(Drag { body: [k], linear, angular }));
-                    }
+            }
+            ForceGenerator::Drag { body, linear, angular } => {
+                if let Some(k) = place(body) {
+                    forces.push(Box::new(Drag { body: [k], linear, angular }));
                 }
-                ForceGenerator::Spring { a, b, stiffness, damping, rest_length } => {
-                    let mut ends = Vec::new();
-                    let mut held = Vec::new();
-                    for anchor in [a, b] {
-                        ends.push(match anchor {
-                            Anchor::World(point) => End::World(point),
-                            Anchor::Body(id, local) => {
-                                let Some(body) = world.get(id) else { continue };
-                                let point = body.user_pose().transform_point(local);
-                                match place(id) {
-                                    Some(k) => {
-                                        held.push(k);
-                                        End::Body(
-                                            held.len() - 1,
-                                            body.state().pose().inverse_transform_point(point),
-                                        )
-                                    }
-                                    None => End::World(point),
+            }
+            ForceGenerator::Spring { a, b, stiffness, damping, rest_length } => {
+                let mut ends = Vec::new();
+                let mut held = Vec::new();
+                for anchor in [a, b] {
+                    ends.push(match anchor {
+                        Anchor::World(point) => End::World(point),
+                        Anchor::Body(id, local) => {
+                            let Some(body) = world.get(id) else { continue };
+                            let point = body.user_pose().transform_point(local);
+                            match place(id) {
+                                Some(k) => {
+                                    held.push(k);
+                                    End::Body(
+                                        held.len() - 1,
+                                        body.state().pose().inverse_transform_point(point),
+                                    )
                                 }
+                                None => End::World(point),
                             }
-                        });
-                    }
-                    if let (&[x, y], false) = (&ends[..], held.is_empty()) {
-                        if world.is_elastic(force) {
-                            let ends = [x, y];
-                            springs.push(SpringDamper::new(held.clone(), ends, stiffness, 0.0, rest_length));
                         }
-                        forces.push(Box::new(SpringDamper::new(
-                            held,
-                            [x, y],
-                            stiffness,
-                            damping,
-                            rest_length,
-                        )));
-                    }
+                    });
                 }
-                // Others hold fixed bodies only: see `refuse_unknown_forces`.
-                _ => {}
-            }
-        }
-        let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();
-        let workspace = &mut self.stiff.workspace;
-        let stepped = implicit_step(&bodies, &poses, &mut velocities, &given, &list, h, workspace);
-        let Ok(exact) = stepped else {
-            let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
-            let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
-            return Err(StepError::Body { body, source });
-        };
-        for (&slot, v) in slots.iter().zip(&velocities) {
-            let flyer = &mut self.flyers[slot as usize];
-            flyer.kick = *v - flyer.start;
-            flyer.pushed = true;
-            flyer.driven = true;
-        }
-        self.stiff.place.resize(self.flyers.len(), u32::MAX);
-        for (k, &slot) in (0..).zip(&slots) {
-            self.stiff.place[slot as usize] = k;
-        }
-        (self.stiff.slots, self.stiff.poses, self.stiff.springs, self.stiff.exact) =
-            (slots, poses, springs, exact);
-        self.elastic_impulses(&velocities, h);
-        Ok(())
-    }
-
-    /// Impulses of springs that have a potential in a step of `h` seconds, given the velocities at its end of all bodies with such forces.
-    pub(super) fn elastic_impulses(&mut self, velocities: &[Motion], h: f64) {
-        let (flyers, stiff) = (&mut self.flyers, &self.stiff);
-        let [mut by_position, mut by_velocity] = [Matrix::default(), Matrix::default()];
-        stiff.slots.iter().for_each(|slot| flyers[*slot as usize].elastic = Force::ZERO);
-        for spring in &stiff.springs {
-            let held = spring.bodies();
-            let mut pulls = [Force::ZERO; 2];
-            spring.wrenches(&stiff.poses, velocities, &mut pulls[..held.len()]);
-            spring.gradients(&stiff.poses, velocities, !stiff.exact, &mut by_position, &mut by_velocity);
-            for (a, &body) in held.iter().enumerate() {
-                let mut pull = pulls[a].to_array();
-                for (b, &other) in held.iter().enumerate() {
-                    let v = velocities[other].to_array();
-                    for (i, pull) in pull.iter_mut().enumerate() {
-                        *pull += h * (0..6).map(|j| by_position[(6 * a + i, 6 * b + j)] * v[j]).sum::<f64>();
+                if let (&[x, y], false) = (&ends[..], held.is_empty()) {
+                    if world.is_elastic(force) {
+                        let ends = [x, y];
+                        springs.push(SpringDamper::new(held.clone(), ends, stiffness, 0.0, rest_length));
                     }
+                    forces.push(Box::new(SpringDamper::new(held, [x, y], stiffness, damping, rest_length)));
                 }
-                flyers[stiff.slots[body] as usize].elastic += Force::from_array(pull) * h;
             }
+            // Others hold fixed bodies only: see `refuse_unknown_forces`.
+            _ => {}
         }
     }
+    let list: Vec<&dyn StiffForce> = forces.iter().map(Box::as_ref).collect();
+    let workspace = &mut problem.stiff.workspace;
+    let stepped = implicit_step(&inertials, &poses, &mut velocities, &given, &list, h, workspace);
+    let Ok(exact) = stepped else {
+        let Some((body, _)) = stiff(slots[0]) else { return Ok(()) };
+        let source = BodyError::NonFinite { what: "velocity by forces", value: f64::NAN };
+        return Err(StepError::Body { body, source });
+    };
+    for (&slot, v) in slots.iter().zip(&velocities) {
+        let flyer = &mut bodies.flyers[slot as usize];
+        flyer.kick = *v - flyer.start;
+        flyer.pushed = true;
+        flyer.driven = true;
+    }
+    problem.stiff.place.resize(bodies.flyers.len(), u32::MAX);
+    for (k, &slot) in (0..).zip(&slots) {
+        problem.stiff.place[slot as usize] = k;
+    }
+    (problem.stiff.slots, problem.stiff.poses, problem.stiff.springs, problem.stiff.exact) =
+        (slots, poses, springs, exact);
+    elastic_impulses(bodies, problem, &velocities, h);
+    Ok(())
+}
 
-    /// Enters what springs, drag and torques did in the account, given the velocities with which they worked.
-    pub(super) fn book_forces(&self, world: &mut World, h: f64, with: impl Fn(usize) -> Motion) {
-        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.driven) {
-            let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
-            let BodyKind::Free(mass) = *body.kind() else { continue };
-            let pose = *body.state().pose();
-            let impulse = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
-            let moment = mass.inertia(pose.rotation) * flyer.kick.angular;
-            let v = with(slot);
-            let work = |p: Force| p.linear.dot(v.linear) + p.moment.dot(v.angular);
-            let springs = work(flyer.elastic);
-            let others = work(Force::new(moment, impulse) - flyer.elastic);
-            world.book_force(pose.translation, &ForceWork { springs, others, impulse, moment });
+/// Impulses of springs that have a potential in a step of `h` seconds, given the velocities at its end of all bodies with such forces.
+pub(super) fn elastic_impulses(bodies: &mut StepBodies, problem: &Problem, velocities: &[Motion], h: f64) {
+    let (flyers, stiff) = (&mut bodies.flyers, &problem.stiff);
+    let [mut by_position, mut by_velocity] = [Matrix::default(), Matrix::default()];
+    stiff.slots.iter().for_each(|slot| flyers[*slot as usize].elastic = Force::ZERO);
+    for spring in &stiff.springs {
+        let held = spring.bodies();
+        let mut pulls = [Force::ZERO; 2];
+        spring.wrenches(&stiff.poses, velocities, &mut pulls[..held.len()]);
+        spring.gradients(&stiff.poses, velocities, !stiff.exact, &mut by_position, &mut by_velocity);
+        for (a, &body) in held.iter().enumerate() {
+            let mut pull = pulls[a].to_array();
+            for (b, &other) in held.iter().enumerate() {
+                let v = velocities[other].to_array();
+                for (i, pull) in pull.iter_mut().enumerate() {
+                    *pull += h * (0..6).map(|j| by_position[(6 * a + i, 6 * b + j)] * v[j]).sum::<f64>();
+                }
+            }
+            flyers[stiff.slots[body] as usize].elastic += Force::from_array(pull) * h;
         }
+    }
+}
+
+/// Enters what springs, drag and torques did in the account, given the velocities with which they worked.
+pub(super) fn book_forces(bodies: &StepBodies, world: &mut World, h: f64, with: impl Fn(usize) -> Motion) {
+    for (slot, flyer) in bodies.flyers.iter().enumerate().filter(|(_, f)| f.driven) {
+        let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
+        let BodyKind::Free(mass) = *body.kind() else { continue };
+        let pose = *body.state().pose();
+        let impulse = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
+        let moment = mass.inertia(pose.rotation) * flyer.kick.angular;
+        let v = with(slot);
+        let work = |p: Force| p.linear.dot(v.linear) + p.moment.dot(v.angular);
+        let springs = work(flyer.elastic);
+        let others = work(Force::new(moment, impulse) - flyer.elastic);
+        world.book_force(pose.translation, &ForceWork { springs, others, impulse, moment });
     }
 }

@@ -36,7 +36,10 @@
 //!
 //! `tests/time_spinning.rs`, `soak_random_scenes_with_exact_cones`
 
-use super::{stepper::TimeStepping, watched::Watched};
+use super::{
+    state::{Detection, Setup, StepBodies},
+    watched::Watched,
+};
 use sim_traits::{NarrowPhase, PairCache};
 use sim_world::{Body, Collider, Piece, World};
 
@@ -76,44 +79,47 @@ impl<'a> Ahead<'a> {
     }
 }
 
-impl TimeStepping {
-    /// How far bodies go with the velocities in the pool, which are those of the end of a step of `h` seconds, until two of them have sunk in too deep, s; `h` if none do.
-    pub(super) fn foresee(&mut self, world: &World, h: f64) -> f64 {
-        let Self { parts, detect, flyers, pool, .. } = self;
-        let (narrow, trails) = (parts.narrow_phase.as_ref(), &detect.trails);
-        let mut shortest = h;
-        for pair in &mut detect.watched {
-            if pair.rest.found.manifolds.is_empty() || pair.sensor.is_some() {
-                continue;
-            }
-            let swing = |slot: u32| {
-                let body = &pool[slot as usize];
-                if body.is_movable() { trails.spin(slot) * body.velocity.angular.length() * h } else { 0.0 }
-            };
-            let allowed = DEEP * trails.smaller_radius(pair.bodies);
-            if pair.bodies.map(swing).into_iter().sum::<f64>() <= allowed {
-                continue;
-            }
-            let way = |slot: u32, body: &Body| {
-                let (flyer, pooled) = (&flyers[slot as usize], &pool[slot as usize]);
-                let mut state = *body.state();
-                if !pooled.is_movable() {
-                    return None;
-                }
-                let flies = !flyer.driven && pooled.velocity == flyer.start + flyer.kick;
-                state.velocity = if flies { flyer.start } else { pooled.velocity };
-                let acceleration = if flies { flyer.acceleration } else { sim_math::glam::DVec3::ZERO };
-                Some(Piece::ballistic(world.time(), state, acceleration))
-            };
-            let Some(ahead) = Ahead::new(world, pair, way) else { continue };
-            detect.distances += 1;
-            let Some(end) = ahead.distance(narrow, &mut pair.rest.cache, h) else { continue };
-            let least = pair.distance.min(0.0) - allowed;
-            if end < least {
-                let share = (pair.distance - least) / (pair.distance - end);
-                shortest = shortest.min(h * share.clamp(0.25, 0.75));
-            }
+/// How far bodies go with the velocities in the pool, which are those of the end of a step of `h` seconds, until two of them have sunk in too deep, s; `h` if none do.
+pub(super) fn foresee(
+    setup: &Setup,
+    found: &mut Detection,
+    bodies: &StepBodies,
+    world: &World,
+    h: f64,
+) -> f64 {
+    let (narrow, trails) = (setup.parts.narrow_phase.as_ref(), &found.detect.trails);
+    let mut shortest = h;
+    for pair in &mut found.detect.watched {
+        if pair.rest.found.manifolds.is_empty() || pair.sensor.is_some() {
+            continue;
         }
-        shortest
+        let swing = |slot: u32| {
+            let body = &bodies.pool[slot as usize];
+            if body.is_movable() { trails.spin(slot) * body.velocity.angular.length() * h } else { 0.0 }
+        };
+        let allowed = DEEP * trails.smaller_radius(pair.bodies);
+        if pair.bodies.map(swing).into_iter().sum::<f64>() <= allowed {
+            continue;
+        }
+        let way = |slot: u32, body: &Body| {
+            let (flyer, pooled) = (&bodies.flyers[slot as usize], &bodies.pool[slot as usize]);
+            let mut state = *body.state();
+            if !pooled.is_movable() {
+                return None;
+            }
+            let flies = !flyer.driven && pooled.velocity == flyer.start + flyer.kick;
+            state.velocity = if flies { flyer.start } else { pooled.velocity };
+            let acceleration = if flies { flyer.acceleration } else { sim_math::glam::DVec3::ZERO };
+            Some(Piece::ballistic(world.time(), state, acceleration))
+        };
+        let Some(ahead) = Ahead::new(world, pair, way) else { continue };
+        found.detect.distances += 1;
+        let Some(end) = ahead.distance(narrow, &mut pair.rest.cache, h) else { continue };
+        let least = pair.distance.min(0.0) - allowed;
+        if end < least {
+            let share = (pair.distance - least) / (pair.distance - end);
+            shortest = shortest.min(h * share.clamp(0.25, 0.75));
+        }
     }
+    shortest
 }

@@ -45,7 +45,10 @@
 //!
 //! `tests/time_joints.rs`
 
-use super::{params::Stabilization, stepper::TimeStepping};
+use super::{
+    params::Stabilization,
+    state::{Books, Memory, Setup, StepBodies},
+};
 use constraint_dynamics::{
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
@@ -162,316 +165,332 @@ impl Scheme {
     }
 }
 
-impl TimeStepping {
-    /// Reads the joints of the world where its bodies are now: rows, and impulses of the last step.
-    pub(super) fn read_joints(&mut self, world: &mut World) {
-        let joined = &mut self.joined;
-        joined.rows.clear();
-        joined.spans.clear();
-        joined.blocks.clear();
-        joined.sides.clear();
-        joined.impulses.clear();
-        joined.bends.clear();
-        joined.pairs.clear();
-        joined.first_of.clear();
-        joined.held.clear();
-        joined.grounded.clear();
-        if world.joint_count() == 0 {
-            return;
-        }
-        joined.held.resize(world.body_slots(), false);
-        joined.grounded.resize(world.body_slots(), false);
-        for slot in 0..world.joint_slots() as u32 {
-            let Some((_, joint)) = world.joint_in_slot(slot).filter(|(_, joint)| joint.is_active()) else {
-                continue;
-            };
-            joined.slots.clear();
-            joined.slots.extend(joint.bodies().iter().map(|id| id.index()));
-            joined.poses.clear();
-            joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
-            world.joint_inverses(joint, &mut joined.inverses);
-            let first = joined.rows.blocks.len() as u32;
-            if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
-                joint.rows(&joined.poses, &joined.inverses, &mut joined.rows);
-                let count = joined.rows.blocks.len() - first as usize;
-                let known = joint.impulses().len() == count;
-                joined
-                    .impulses
-                    .extend((0..count).map(|k| if known { joint.impulses()[k] } else { DVec3::ZERO }));
-            }
-            let end = joined.rows.blocks.len() as u32;
-            joined.spans.push(Span { joint: slot, blocks: [first, end] });
-            for block in &joined.rows.blocks[first as usize..end as usize] {
-                let start = joined.sides.len() as u32;
-                for side in joined.rows.sides_of(block) {
-                    let Some(&body) = joined.slots.get(side.body as usize) else { continue };
-                    joined.sides.push(PoolSide { body, moments: side.moments, forces: side.forces });
-                }
-                let sides = [start, joined.sides.len() as u32];
-                joined.blocks.push(PoolBlock { sides, law: Law::Bounded(Bounds::NONE), bias: DVec3::ZERO });
-                joined.bends.push(DVec3::ZERO);
-            }
-        }
-        self.pair_joints();
+/// Reads the joints of the world where its bodies are now: rows, and impulses of the last step.
+pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut World) {
+    joined.rows.clear();
+    joined.spans.clear();
+    joined.blocks.clear();
+    joined.sides.clear();
+    joined.impulses.clear();
+    joined.bends.clear();
+    joined.pairs.clear();
+    joined.first_of.clear();
+    joined.held.clear();
+    joined.grounded.clear();
+    if world.joint_count() == 0 {
+        return;
     }
-
-    /// Finds out which bodies hang together.
-    fn pair_joints(&mut self) {
-        let (joined, pool) = (&mut self.joined, &self.pool);
-        for (k, block) in (0..).zip(&joined.blocks) {
-            let (mut last, mut first, mut grounded) = (None, true, true);
-            for side in &joined.sides[block.sides[0] as usize..block.sides[1] as usize] {
-                if !pool[side.body as usize].is_movable() {
-                    continue;
-                }
-                joined.held[side.body as usize] = true;
-                if let Some(other) = last {
-                    joined.pairs.push([other, side.body]);
-                    joined.first_of.push(std::mem::take(&mut first).then_some(k));
-                    grounded = false;
-                }
-                last = Some(side.body);
-            }
-            if let Some(slot) = last.filter(|_| first) {
-                joined.pairs.push([slot, u32::MAX]);
-                joined.first_of.push(Some(k));
-            }
-            if let Some(slot) = last.filter(|_| grounded) {
-                joined.grounded[slot as usize] = true;
-            }
-        }
-    }
-
-    /// Laws and biases of the rows in a step of `h` seconds. `predicted`: bends are those of the velocities in the pool, else those found already.
-    pub(super) fn prepare_joints(&mut self, world: &World, h: f64, predicted: bool) {
-        if self.joined.is_empty() {
-            return;
-        }
-        let share = match self.params.stabilization {
-            Stabilization::Baumgarte(share) => Some(share),
-            _ => None,
+    joined.held.resize(world.body_slots(), false);
+    joined.grounded.resize(world.body_slots(), false);
+    for slot in 0..world.joint_slots() as u32 {
+        let Some((_, joint)) = world.joint_in_slot(slot).filter(|(_, joint)| joint.is_active()) else {
+            continue;
         };
-        if predicted && share.is_none() {
-            self.bend_joints(world, h);
+        joined.slots.clear();
+        joined.slots.extend(joint.bodies().iter().map(|id| id.index()));
+        joined.poses.clear();
+        joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
+        world.joint_inverses(joint, &mut joined.inverses);
+        let first = joined.rows.blocks.len() as u32;
+        if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
+            joint.rows(&joined.poses, &joined.inverses, &mut joined.rows);
+            let count = joined.rows.blocks.len() - first as usize;
+            let known = joint.impulses().len() == count;
+            joined.impulses.extend((0..count).map(|k| if known { joint.impulses()[k] } else { DVec3::ZERO }));
         }
-        let pulled = PULLED * self.radius;
-        for k in 0..self.joined.blocks.len() {
-            let joined = &self.joined;
-            let row = &joined.rows.blocks[k];
-            let mut u = row.drift;
-            for side in joined.view().of(&joined.blocks[k]) {
-                u += side.velocity(self.flyers[side.body as usize].start);
+        let end = joined.rows.blocks.len() as u32;
+        joined.spans.push(Span { joint: slot, blocks: [first, end] });
+        for block in &joined.rows.blocks[first as usize..end as usize] {
+            let start = joined.sides.len() as u32;
+            for side in joined.rows.sides_of(block) {
+                let Some(&body) = joined.slots.get(side.body as usize) else { continue };
+                joined.sides.push(PoolSide { body, moments: side.moments, forces: side.forces });
             }
-            let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
-            for i in 0..usize::from(row.rows) {
-                let state = [row.position[i], joined.bends[k][i], u[i], row.drift[i]];
-                let x = row.position[i];
-                let pull = share.map_or(x.clamp(-pulled, pulled), |share| share * x);
-                let scheme = Scheme::of(&row.laws[i], state, pull, h);
-                bounds = bounds.with(i, scheme.low, scheme.high);
-                (bounds.compliance[i], bias[i]) = (scheme.compliance, scheme.bias);
-            }
-            let block = &mut self.joined.blocks[k];
-            (block.law, block.bias) = (Law::Bounded(bounds), bias);
+            let sides = [start, joined.sides.len() as u32];
+            joined.blocks.push(PoolBlock { sides, law: Law::Bounded(Bounds::NONE), bias: DVec3::ZERO });
+            joined.bends.push(DVec3::ZERO);
         }
     }
+    pair_joints(bodies, joined);
+}
 
-    /// How far rows bend in `h` seconds with the velocities in the pool; returns the largest position that what is held would have at the end.
-    fn bend_joints(&mut self, world: &World, h: f64) -> f64 {
-        let Self { joined, pool, .. } = self;
-        let mut most = 0.0_f64;
-        for span in &joined.spans {
-            let Some((_, joint)) = world.joint_in_slot(span.joint) else { continue };
-            joined.poses.clear();
-            for id in joint.bodies() {
-                let slot = id.index();
-                let now = pose_of(world, slot);
-                let body = world.body_in_slot(slot).map(|(_, body)| body);
-                let end = body.and_then(|body| {
-                    let velocity = pool[slot as usize].velocity;
-                    if !body.is_free() {
-                        return body.piece().at(world.time() + h).ok().map(|state| *state.pose());
-                    }
-                    let mut state = *body.state();
-                    state.velocity = if pool[slot as usize].is_movable() { velocity } else { Motion::ZERO };
-                    let piece = Piece::ballistic(0.0, state, DVec3::ZERO);
-                    piece.at(h).ok().map(|state| *state.pose())
-                });
-                joined.poses.push(end.unwrap_or(now));
-            }
-            joined.ahead.clear();
-            joint.rows_at(&joined.poses, &mut joined.memory, &mut joined.ahead);
-            let blocks = span.blocks[0] as usize..span.blocks[1] as usize;
-            if joined.ahead.blocks.len() != blocks.len() {
+/// Finds out which bodies hang together.
+fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
+    let pool = &bodies.pool;
+    for (k, block) in (0..).zip(&joined.blocks) {
+        let (mut last, mut first, mut grounded) = (None, true, true);
+        for side in &joined.sides[block.sides[0] as usize..block.sides[1] as usize] {
+            if !pool[side.body as usize].is_movable() {
                 continue;
             }
-            for (k, there) in blocks.zip(&joined.ahead.blocks) {
-                let here = &joined.rows.blocks[k];
-                let mut u = here.drift;
-                for side in joined.view().of(&joined.blocks[k]) {
-                    u += side.velocity(pool[side.body as usize].velocity);
-                }
-                for i in 0..usize::from(here.rows) {
-                    // Rows on velocities alone have no position.
-                    let free = here.position[i] == 0.0 && there.position[i] == 0.0;
-                    if here.laws[i] != RowLaw::Hold || free {
-                        continue;
-                    }
-                    joined.bends[k][i] = there.position[i] - here.position[i] - h * u[i];
-                    let pulled = here.position[i].abs() <= PULLED * self.radius;
-                    most = if pulled { most.max(there.position[i].abs()) } else { most };
-                }
+            joined.held[side.body as usize] = true;
+            if let Some(other) = last {
+                joined.pairs.push([other, side.body]);
+                joined.first_of.push(std::mem::take(&mut first).then_some(k));
+                grounded = false;
             }
+            last = Some(side.body);
         }
-        most
+        if let Some(slot) = last.filter(|_| first) {
+            joined.pairs.push([slot, u32::MAX]);
+            joined.first_of.push(Some(k));
+        }
+        if let Some(slot) = last.filter(|_| grounded) {
+            joined.grounded[slot as usize] = true;
+        }
     }
+}
 
-    /// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
-    /// carries a heavy weight is stiff across its load.
-    pub(super) fn swing_limit(&mut self, h: f64, whole: f64) -> f64 {
-        if self.joined.is_empty() || self.last_step <= 0.0 {
-            return h;
+/// Laws and biases of the rows in a step of `h` seconds. `predicted`: bends are those of the velocities in the pool, else those found already.
+pub(super) fn prepare_joints(
+    setup: &Setup,
+    bodies: &StepBodies,
+    joined: &mut Joined,
+    world: &World,
+    h: f64,
+    predicted: bool,
+) {
+    if joined.is_empty() {
+        return;
+    }
+    let share = match setup.params.stabilization {
+        Stabilization::Baumgarte(share) => Some(share),
+        _ => None,
+    };
+    if predicted && share.is_none() {
+        bend_joints(setup, bodies, joined, world, h);
+    }
+    let pulled = PULLED * setup.radius;
+    for k in 0..joined.blocks.len() {
+        let row = &joined.rows.blocks[k];
+        let mut u = row.drift;
+        for side in joined.view().of(&joined.blocks[k]) {
+            u += side.velocity(bodies.flyers[side.body as usize].start);
         }
-        let Self { joined, pool, last_step, .. } = self;
-        let mut loads = std::mem::take(&mut joined.loads);
-        loads.clear();
-        loads.resize(pool.len(), 0.0);
-        for (block, p) in joined.blocks.iter().zip(&joined.impulses) {
-            for side in joined.view().of(block) {
-                let body = &pool[side.body as usize];
-                let force = (side.forces * *p).length() / *last_step;
-                if !body.is_movable() || force <= 0.0 {
+        let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
+        for i in 0..usize::from(row.rows) {
+            let state = [row.position[i], joined.bends[k][i], u[i], row.drift[i]];
+            let x = row.position[i];
+            let pull = share.map_or(x.clamp(-pulled, pulled), |share| share * x);
+            let scheme = Scheme::of(&row.laws[i], state, pull, h);
+            bounds = bounds.with(i, scheme.low, scheme.high);
+            (bounds.compliance[i], bias[i]) = (scheme.compliance, scheme.bias);
+        }
+        let block = &mut joined.blocks[k];
+        (block.law, block.bias) = (Law::Bounded(bounds), bias);
+    }
+}
+
+/// How far rows bend in `h` seconds with the velocities in the pool; returns the largest position that what is held would have at the end.
+fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
+    let mut most = 0.0_f64;
+    for span in &joined.spans {
+        let Some((_, joint)) = world.joint_in_slot(span.joint) else { continue };
+        joined.poses.clear();
+        for id in joint.bodies() {
+            let slot = id.index();
+            let now = pose_of(world, slot);
+            let body = world.body_in_slot(slot).map(|(_, body)| body);
+            let end = body.and_then(|body| {
+                let velocity = bodies.pool[slot as usize].velocity;
+                if !body.is_free() {
+                    return body.piece().at(world.time() + h).ok().map(|state| *state.pose());
+                }
+                let mut state = *body.state();
+                state.velocity =
+                    if bodies.pool[slot as usize].is_movable() { velocity } else { Motion::ZERO };
+                let piece = Piece::ballistic(0.0, state, DVec3::ZERO);
+                piece.at(h).ok().map(|state| *state.pose())
+            });
+            joined.poses.push(end.unwrap_or(now));
+        }
+        joined.ahead.clear();
+        joint.rows_at(&joined.poses, &mut joined.memory, &mut joined.ahead);
+        let blocks = span.blocks[0] as usize..span.blocks[1] as usize;
+        if joined.ahead.blocks.len() != blocks.len() {
+            continue;
+        }
+        for (k, there) in blocks.zip(&joined.ahead.blocks) {
+            let here = &joined.rows.blocks[k];
+            let mut u = here.drift;
+            for side in joined.view().of(&joined.blocks[k]) {
+                u += side.velocity(bodies.pool[side.body as usize].velocity);
+            }
+            for i in 0..usize::from(here.rows) {
+                // Rows on velocities alone have no position.
+                let free = here.position[i] == 0.0 && there.position[i] == 0.0;
+                if here.laws[i] != RowLaw::Hold || free {
                     continue;
                 }
-                // Rows that push at a point: [r×] = moments forcesᵀ. A turn about r itself brings no force about.
-                let cross = side.moments * side.forces.transpose();
-                let arm = 0.5
-                    * DVec3::new(
-                        cross.y_axis.z - cross.z_axis.y,
-                        cross.z_axis.x - cross.x_axis.z,
-                        cross.x_axis.y - cross.y_axis.x,
-                    );
-                let (length, ease) = (arm.length(), body.inverse_inertia);
-                if length > 0.0 {
-                    let along = arm / length;
-                    let across = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z - along.dot(ease * along);
-                    loads[side.body as usize] += force * length * 0.5 * across;
-                }
+                joined.bends[k][i] = there.position[i] - here.position[i] - h * u[i];
+                let pulled = here.position[i].abs() <= PULLED * setup.radius;
+                most = if pulled { most.max(there.position[i].abs()) } else { most };
             }
         }
-        let stiffest = loads.iter().copied().fold(0.0, f64::max);
-        joined.loads = loads;
-        if stiffest * h * h <= SWING * SWING {
-            h
-        } else {
-            h.min((SWING / stiffest.sqrt()).max(whole / MOST_PARTS))
-        }
     }
+    most
+}
 
-    /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
-    pub(super) fn joints_bend(&mut self, world: &World, h: f64) -> bool {
-        let ahead = !matches!(self.params.stabilization, Stabilization::Baumgarte(_));
-        ahead && !self.joined.is_empty() && self.bend_joints(world, h) > MET * self.radius
+/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
+/// carries a heavy weight is stiff across its load.
+pub(super) fn swing_limit(
+    bodies: &StepBodies,
+    joined: &mut Joined,
+    memory: &Memory,
+    h: f64,
+    whole: f64,
+) -> f64 {
+    if joined.is_empty() || memory.last_step <= 0.0 {
+        return h;
     }
-
-    /// Largest error of what joints hold where the bodies were when rows were read, m or rad.
-    pub(super) fn joint_error(&self) -> f64 {
-        self.joined.rows.blocks.iter().map(error_of).fold(0.0, f64::max)
-    }
-
-    /// The same of some blocks.
-    pub(super) fn joint_error_of(&self, blocks: &[u32]) -> f64 {
-        blocks.iter().map(|&k| error_of(&self.joined.rows.blocks[k as usize])).fold(0.0, f64::max)
-    }
-
-    /// Laws and biases for a correction of places, whose twists are in the pool: what is held and limits, from where the bodies are.
-    pub(super) fn correct_joints(&mut self) {
-        for (row, block) in self.joined.rows.blocks.iter().zip(&mut self.joined.blocks) {
-            let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
-            for i in 0..usize::from(row.rows) {
-                match row.laws[i] {
-                    RowLaw::Hold => bounds = bounds.with(i, f64::NEG_INFINITY, f64::INFINITY),
-                    RowLaw::Limit { .. } => bounds = bounds.with(i, 0.0, f64::INFINITY),
-                    _ => continue,
-                }
-                bias[i] = row.position[i];
-            }
-            (block.law, block.bias) = (Law::Bounded(bounds), bias);
-        }
-    }
-
-    /// Bodies that joints hold move along straight lines, as those that contacts push.
-    pub(super) fn mark_jointed(&mut self) {
-        for (flyer, held) in self.flyers.iter_mut().zip(&self.joined.held) {
-            flyer.pushed |= *held;
-        }
-    }
-
-    /// Enters the impulses of joints in the account, in the joints, and in the list of events. The pool has the velocities of the end of a step of `h` seconds.
-    pub(super) fn book_joints(&mut self, world: &mut World, h: f64) {
-        if self.joined.is_empty() {
-            return;
-        }
-        let mut work = JointWork::default();
-        let joined = &self.joined;
-        for (k, row) in joined.rows.blocks.iter().enumerate() {
-            let (p, block) = (joined.impulses[k], &joined.blocks[k]);
-            if p == DVec3::ZERO {
+    let mut loads = std::mem::take(&mut joined.loads);
+    loads.clear();
+    loads.resize(bodies.pool.len(), 0.0);
+    for (block, p) in joined.blocks.iter().zip(&joined.impulses) {
+        for side in joined.view().of(block) {
+            let body = &bodies.pool[side.body as usize];
+            let force = (side.forces * *p).length() / memory.last_step;
+            if !body.is_movable() || force <= 0.0 {
                 continue;
             }
-            let (mut before, mut after) = (DVec3::ZERO, DVec3::ZERO);
-            for side in joined.view().of(block) {
-                let body = &self.pool[side.body as usize];
-                if body.is_movable() {
-                    before += side.velocity(self.flyers[side.body as usize].start);
-                    after += side.velocity(body.velocity);
-                    let force = side.forces * p;
-                    work.impulse += force;
-                    work.moment += body.center.cross(force) + side.moments * p;
-                }
-            }
-            for i in 0..usize::from(row.rows) {
-                let ([u, v], p) = ([before[i], after[i]], p[i]);
-                match row.laws[i] {
-                    RowLaw::Hold => {
-                        // At the mean of both velocities; the length of the step takes less by as much.
-                        work.joints += 0.5 * p * (u + v);
-                        work.stepping += 0.5 * p * (v - u);
-                    }
-                    RowLaw::Limit { .. } => work.limits += p * v,
-                    RowLaw::Drive { .. } => work.drives += p * v,
-                    RowLaw::Friction { .. } => work.friction += p * v,
-                }
+            // Rows that push at a point: [r×] = moments forcesᵀ. A turn about r itself brings no force about.
+            let cross = side.moments * side.forces.transpose();
+            let arm = 0.5
+                * DVec3::new(
+                    cross.y_axis.z - cross.z_axis.y,
+                    cross.z_axis.x - cross.x_axis.z,
+                    cross.x_axis.y - cross.y_axis.x,
+                );
+            let (length, ease) = (arm.length(), body.inverse_inertia);
+            if length > 0.0 {
+                let along = arm / length;
+                let across = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z - along.dot(ease * along);
+                loads[side.body as usize] += force * length * 0.5 * across;
             }
         }
-        world.book_joint_work(&work);
-        let time = world.time() + h;
-        for s in 0..self.joined.spans.len() {
-            let Span { joint: slot, blocks } = self.joined.spans[s];
-            let blocks = blocks[0] as usize..blocks[1] as usize;
-            let Some((id, joint)) = world.joint_in_slot(slot) else { continue };
-            let joined = &mut self.joined;
-            joined.poses.clear();
-            joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
-            let impulses = &joined.impulses[blocks.clone()];
-            let reaction =
-                joint.exerted(&joined.rows, &joined.rows.blocks[blocks.clone()], impulses, &joined.poses, h);
-            let struck = joint.bodies().iter().any(|id| self.flyers[id.index() as usize].struck);
-            if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
-                let kept = joint.impulses_mut();
-                kept.clear();
-                kept.extend_from_slice(impulses);
+    }
+    let stiffest = loads.iter().copied().fold(0.0, f64::max);
+    joined.loads = loads;
+    if stiffest * h * h <= SWING * SWING {
+        h
+    } else {
+        h.min((SWING / stiffest.sqrt()).max(whole / MOST_PARTS))
+    }
+}
+
+/// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
+pub(super) fn joints_bend(
+    setup: &Setup,
+    bodies: &StepBodies,
+    joined: &mut Joined,
+    world: &World,
+    h: f64,
+) -> bool {
+    let ahead = !matches!(setup.params.stabilization, Stabilization::Baumgarte(_));
+    ahead && !joined.is_empty() && bend_joints(setup, bodies, joined, world, h) > MET * setup.radius
+}
+
+/// Largest error of what joints hold where the bodies were when rows were read, m or rad.
+pub(super) fn joint_error(joined: &Joined) -> f64 {
+    joined.rows.blocks.iter().map(error_of).fold(0.0, f64::max)
+}
+
+/// The same of some blocks.
+pub(super) fn joint_error_of(joined: &Joined, blocks: &[u32]) -> f64 {
+    blocks.iter().map(|&k| error_of(&joined.rows.blocks[k as usize])).fold(0.0, f64::max)
+}
+
+/// Laws and biases for a correction of places, whose twists are in the pool: what is held and limits, from where the bodies are.
+pub(super) fn correct_joints(joined: &mut Joined) {
+    for (row, block) in joined.rows.blocks.iter().zip(&mut joined.blocks) {
+        let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
+        for i in 0..usize::from(row.rows) {
+            match row.laws[i] {
+                RowLaw::Hold => bounds = bounds.with(i, f64::NEG_INFINITY, f64::INFINITY),
+                RowLaw::Limit { .. } => bounds = bounds.with(i, 0.0, f64::INFINITY),
+                _ => continue,
             }
-            for k in blocks {
-                let Some((axis, high)) = self.joined.rows.blocks[k].limit else { continue };
-                let reached = self.joined.impulses[k] != DVec3::ZERO;
-                world.joint_at_limit(id, axis as usize, high, reached, time);
-            }
-            // A load that lasts is a force; one of a blow is an impulse.
-            let blow = if struck { reaction.linear.length() * h } else { 0.0 };
-            let broken = world.load_joint(id, reaction, blow, time);
-            self.report.events += u64::from(broken);
+            bias[i] = row.position[i];
         }
+        (block.law, block.bias) = (Law::Bounded(bounds), bias);
+    }
+}
+
+/// Bodies that joints hold move along straight lines, as those that contacts push.
+pub(super) fn mark_jointed(bodies: &mut StepBodies, joined: &Joined) {
+    for (flyer, held) in bodies.flyers.iter_mut().zip(&joined.held) {
+        flyer.pushed |= *held;
+    }
+}
+
+/// Enters the impulses of joints in the account, in the joints, and in the list of events. The pool has the velocities of the end of a step of `h` seconds.
+pub(super) fn book_joints(
+    bodies: &StepBodies,
+    joined: &mut Joined,
+    books: &mut Books,
+    world: &mut World,
+    h: f64,
+) {
+    if joined.is_empty() {
+        return;
+    }
+    let mut work = JointWork::default();
+    for (k, row) in joined.rows.blocks.iter().enumerate() {
+        let (p, block) = (joined.impulses[k], &joined.blocks[k]);
+        if p == DVec3::ZERO {
+            continue;
+        }
+        let (mut before, mut after) = (DVec3::ZERO, DVec3::ZERO);
+        for side in joined.view().of(block) {
+            let body = &bodies.pool[side.body as usize];
+            if body.is_movable() {
+                before += side.velocity(bodies.flyers[side.body as usize].start);
+                after += side.velocity(body.velocity);
+                let force = side.forces * p;
+                work.impulse += force;
+                work.moment += body.center.cross(force) + side.moments * p;
+            }
+        }
+        for i in 0..usize::from(row.rows) {
+            let ([u, v], p) = ([before[i], after[i]], p[i]);
+            match row.laws[i] {
+                RowLaw::Hold => {
+                    // At the mean of both velocities; the length of the step takes less by as much.
+                    work.joints += 0.5 * p * (u + v);
+                    work.stepping += 0.5 * p * (v - u);
+                }
+                RowLaw::Limit { .. } => work.limits += p * v,
+                RowLaw::Drive { .. } => work.drives += p * v,
+                RowLaw::Friction { .. } => work.friction += p * v,
+            }
+        }
+    }
+    world.book_joint_work(&work);
+    let time = world.time() + h;
+    for s in 0..joined.spans.len() {
+        let Span { joint: slot, blocks } = joined.spans[s];
+        let blocks = blocks[0] as usize..blocks[1] as usize;
+        let Some((id, joint)) = world.joint_in_slot(slot) else { continue };
+        joined.poses.clear();
+        joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
+        let impulses = &joined.impulses[blocks.clone()];
+        let reaction =
+            joint.exerted(&joined.rows, &joined.rows.blocks[blocks.clone()], impulses, &joined.poses, h);
+        let struck = joint.bodies().iter().any(|id| bodies.flyers[id.index() as usize].struck);
+        if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
+            let kept = joint.impulses_mut();
+            kept.clear();
+            kept.extend_from_slice(impulses);
+        }
+        for k in blocks {
+            let Some((axis, high)) = joined.rows.blocks[k].limit else { continue };
+            let reached = joined.impulses[k] != DVec3::ZERO;
+            world.joint_at_limit(id, axis as usize, high, reached, time);
+        }
+        // A load that lasts is a force; one of a blow is an impulse.
+        let blow = if struck { reaction.linear.length() * h } else { 0.0 };
+        let broken = world.load_joint(id, reaction, blow, time);
+        books.report.events += u64::from(broken);
     }
 }
 

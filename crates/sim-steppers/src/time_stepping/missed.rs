@@ -154,7 +154,7 @@ impl TimeStepping {
         let mut missed = std::mem::take(&mut soft.missed);
         missed.joined.clear();
         let is_fast = self.find_strides(world, h, &mut missed);
-        let is_pressed = || self.detect.watched.iter().any(|pair| self.is_deep(pair));
+        let is_pressed = || self.found.detect.watched.iter().any(|pair| self.is_deep(pair));
         let result =
             if is_fast || is_pressed() { self.follow_courses(world, h, &mut missed) } else { Ok(()) };
         if let Some(soft) = &mut self.soft {
@@ -166,9 +166,9 @@ impl TimeStepping {
     /// How far bodies go; false if none is fast.
     fn find_strides(&self, world: &World, h: f64, missed: &mut Missed) -> bool {
         let Some(soft) = &self.soft else { return false };
-        let (trails, mut fastest) = (&self.detect.trails, 0.0_f64);
+        let (trails, mut fastest) = (&self.found.detect.trails, 0.0_f64);
         missed.strides.clear();
-        for (slot, flyer) in (0..).zip(&self.flyers) {
+        for (slot, flyer) in (0..).zip(&self.bodies.flyers) {
             let stride = match (&soft.arrivals[slot as usize], world.body_in_slot(slot)) {
                 (Some(_), _) => {
                     let x = soft.bodies.displacement(slot as usize);
@@ -188,7 +188,7 @@ impl TimeStepping {
             missed.strides.push(stride);
             fastest = fastest.max(stride);
         }
-        2.0 * fastest > FAST * self.radius
+        2.0 * fastest > FAST * self.setup.radius
     }
 
     fn follow_courses(&mut self, world: &mut World, h: f64, missed: &mut Missed) -> Result<(), StepError> {
@@ -221,7 +221,7 @@ impl TimeStepping {
     /// True if the contacts of a pair have let its bodies sink in deep.
     fn is_deep(&self, pair: &Watched) -> bool {
         let patches = || pair.span[1] > 0 && pair.sensor.is_none();
-        pair.distance < -PRESSED * self.detect.trails.smaller_radius(pair.bodies) && patches()
+        pair.distance < -PRESSED * self.found.detect.trails.smaller_radius(pair.bodies) && patches()
     }
 
     /// Courses as the solver has them; how many bodies are fast.
@@ -232,10 +232,10 @@ impl TimeStepping {
         missed.falls.clear();
         missed.hit.clear();
         missed.struck.clear();
-        missed.hit.resize(self.flyers.len(), false);
+        missed.hit.resize(self.bodies.flyers.len(), false);
         let mut count = 0;
-        for (slot, flyer) in self.flyers.iter().enumerate() {
-            let is_fast = missed.strides[slot] > FAST * self.detect.trails.radius(slot as u32);
+        for (slot, flyer) in self.bodies.flyers.iter().enumerate() {
+            let is_fast = missed.strides[slot] > FAST * self.found.detect.trails.radius(slot as u32);
             count += usize::from(is_fast);
             let falls = is_fast || !flyer.pushed;
             missed.falls.push(if falls { flyer.acceleration } else { DVec3::ZERO });
@@ -263,26 +263,27 @@ impl TimeStepping {
     fn meet_more(&mut self, world: &World, h: f64, missed: &Missed) -> Result<bool, StepError> {
         let mut any = false;
         for (slot, end) in (0..).zip(&missed.ends) {
-            let (radius, reach) = (self.detect.trails.radius(slot), self.detect.trails.reach(slot));
+            let (radius, reach) =
+                (self.found.detect.trails.radius(slot), self.found.detect.trails.reach(slot));
             if missed.strides[slot as usize] <= FAST * radius {
                 continue;
             }
-            let pull = self.flyers[slot as usize].acceleration.length();
+            let pull = self.bodies.flyers[slot as usize].acceleration.length();
             let needed = h * (end.linear.length() + swing(radius, end.angular.length()) + h * pull);
             if needed.max(missed.strides[slot as usize]) > reach + LEAST_STEP * radius {
                 let [angular, linear] = [end.angular, end.linear];
-                self.detect.trails.hasten(slot, Motion::new(angular, linear) * 1.25, pull, h);
+                self.found.detect.trails.hasten(slot, Motion::new(angular, linear) * 1.25, pull, h);
                 any = true;
             }
         }
-        Ok(any && self.detect.meet(world, &mut self.parts, self.params.margin)?)
+        Ok(any && self.found.detect.meet(world, &mut self.setup.parts, self.setup.params.margin)?)
     }
 
     /// Finds the next hits of all pairs, or of those whose bodies the last impact sent elsewhere.
     fn find_hits(&mut self, world: &World, h: f64, missed: &mut Missed, all: bool) {
         let mut times = std::mem::take(&mut missed.times);
-        times.resize(self.detect.watched.len(), f64::INFINITY);
-        let Self { parts, detect, .. } = self;
+        times.resize(self.found.detect.watched.len(), f64::INFINITY);
+        let (parts, detect) = (&self.setup.parts, &mut self.found.detect);
         let trails = &detect.trails;
         for (pair, time) in detect.watched.iter_mut().zip(&mut times) {
             let has_turned = |k: &u32| missed.slots.contains(k) && missed.hit[*k as usize];
@@ -323,7 +324,7 @@ impl TimeStepping {
         missed.pool.clear();
         missed.contacts.clear();
         missed.bounces.clear();
-        let key = self.detect.watched[pair].key;
+        let key = self.found.detect.watched[pair].key;
         if !self.add_member(world, h, missed, pair, t)? {
             return Ok(());
         }
@@ -334,8 +335,8 @@ impl TimeStepping {
             if !is_movable || missed.members.len() > MEMBERS {
                 continue;
             }
-            for other in 0..self.detect.watched.len() {
-                let watched = &self.detect.watched[other];
+            for other in 0..self.found.detect.watched.len() {
+                let watched = &self.found.detect.watched[other];
                 let known = || missed.members.iter().any(|m| m.0 as usize == other);
                 let was_hit = || missed.struck.contains(&watched.key);
                 if watched.bodies.contains(&slot) && was_hit() && !known() {
@@ -345,7 +346,7 @@ impl TimeStepping {
         }
         if !missed.struck.contains(&key) {
             missed.struck.push(key);
-            missed.joined.push(self.detect.watched[pair].bodies);
+            missed.joined.push(self.found.detect.watched[pair].bodies);
         }
         missed.before.clear();
         missed.before.extend(missed.pool.iter().map(|body| body.velocity));
@@ -359,8 +360,8 @@ impl TimeStepping {
                 return Err(StepError::ContactLaw { body, others, time: world.time(), source });
             }
         };
-        self.report.solver.iterations += u64::from(report.iterations);
-        self.report.solver.visits += report.visits;
+        self.books.report.solver.iterations += u64::from(report.iterations);
+        self.books.report.solver.visits += report.visits;
         self.book_missed(world, missed);
         for k in 0..missed.slots.len() {
             let (slot, body) = (missed.slots[k], missed.pool[k]);
@@ -385,7 +386,7 @@ impl TimeStepping {
         pair: usize,
         t: f64,
     ) -> Result<bool, StepError> {
-        let watched = &mut self.detect.watched[pair];
+        let watched = &mut self.found.detect.watched[pair];
         let slots = watched.bodies;
         let Some((colliders, bodies)) = watched.sides(world) else { return Ok(false) };
         let surface = world.surface_pair(colliders[0], colliders[1]);
@@ -395,11 +396,11 @@ impl TimeStepping {
             [a.0 * colliders[0].extent().body_from_shape, b.0 * colliders[1].extent().body_from_shape];
         let a_from_b = places[0].inverse_mul(&places[1]);
         let is_first = missed.members.is_empty();
-        let margin = if is_first { DEEPER } else { SINK } * self.detect.trails.smaller_radius(slots);
+        let margin = if is_first { DEEPER } else { SINK } * self.found.detect.trails.smaller_radius(slots);
         missed.manifolds.clear();
         let shapes = colliders.map(sim_world::Collider::shape);
-        self.detect.distances += 1;
-        let (narrow, cache) = (self.parts.narrow_phase.as_ref(), &mut watched.rest.cache);
+        self.found.detect.distances += 1;
+        let (narrow, cache) = (self.setup.parts.narrow_phase.as_ref(), &mut watched.rest.cache);
         let found = narrow.manifolds(shapes[0], shapes[1], &a_from_b, margin, cache, &mut missed.manifolds);
         if found.is_err() || missed.manifolds.iter().all(|m| m.points().is_empty()) {
             return Ok(false);
@@ -447,7 +448,7 @@ impl TimeStepping {
                 });
             }
         }
-        let bounces = fastest > rest_speed(world, &self.detect.trails, &self.params, slots);
+        let bounces = fastest > rest_speed(world, &self.found.detect.trails, &self.setup.params, slots);
         let bounce = Bounce { restitution: if bounces { surface.restitution } else { 0.0 }, rest: 0.0 };
         missed.bounces.resize(missed.contacts.len(), bounce);
         missed.members.push((pair as u32, start as u32));
@@ -467,21 +468,21 @@ impl TimeStepping {
         let k = slot as usize;
         let Some((_, body)) = world.body_in_slot(slot) else { return };
         let Some((last, _)) = missed.state(world, slot, body, h, h) else { return };
-        let (mass, acceleration) = (body.mass(), self.flyers[k].acceleration);
+        let (mass, acceleration) = (body.mass(), self.bodies.flyers[k].acceleration);
         let lift = mass * acceleration.dot(pose.translation + way.linear - last.translation);
         // Velocities at the end differ from those of the hit by the same fall as before: its work on the change of velocity is no work of contacts.
         let fall = mass * (linear - missed.ends[k].linear).dot(missed.falls[k]) * (h - t);
         world.book_contact_work(&ContactWork { micro: fall - lift, ..ContactWork::default() });
         missed.courses[k] = Course::Even { since: t, pose, way };
         missed.ends[k] = Motion::new(angular, linear);
-        let stride = way.linear.length() + swing(self.detect.trails.spin(slot), way.angular.length());
+        let stride = way.linear.length() + swing(self.found.detect.trails.spin(slot), way.angular.length());
         missed.strides[k] = missed.strides[k].max(stride);
         missed.hit[k] = true;
     }
 
     /// Keeps the faster body of a pair where it is at time `t` until the end of the step.
     fn stop(&self, world: &mut World, h: f64, missed: &mut Missed, pair: usize, t: f64) {
-        let slots = self.detect.watched[pair].bodies;
+        let slots = self.found.detect.watched[pair].bodies;
         missed.slots.clear();
         missed.slots.extend(slots);
         let stride = |slot: u32| {
@@ -508,7 +509,7 @@ impl TimeStepping {
             let (p, point) = (missed.law.impulses()[m], contact.point);
             let member = missed.members.iter().rfind(|member| member.1 as usize <= m);
             let (Some(&(pair, _)), true) = (member, p != DVec3::ZERO) else { continue };
-            let watched = &mut self.detect.watched[pair as usize];
+            let watched = &mut self.found.detect.watched[pair as usize];
             let (impulse, normal) = (contact.frame * p, contact.frame.z_axis);
             let bodies = contact.bodies.map(|k| missed.pool[k as usize]);
             let mean = [0, 1].map(|k: usize| {
@@ -532,8 +533,8 @@ impl TimeStepping {
                 }
                 world.book_support(&kind, point, impulse);
             }
-            self.detect.exerted.add(watched, self.advances, &push, time);
-            self.report.collisions += 1;
+            self.found.detect.exerted.add(watched, self.books.advances, &push, time);
+            self.books.report.collisions += 1;
             let (names, approach) = (watched.rest.names, missed.law.approaches()[m]);
             if !watched.touching {
                 watched.touching = true;
@@ -554,7 +555,7 @@ impl TimeStepping {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let Some((pose, velocity)) = missed.state(world, slot as u32, body, h, h) else { continue };
             let free = body.piece().at(world.time() + h).map_or(velocity, |state| state.velocity);
-            self.flyers[slot].pushed = true;
+            self.bodies.flyers[slot].pushed = true;
             if let Some(soft) = &mut self.soft {
                 let before = soft.arrivals[slot].map_or((free, Motion::ZERO), |a| (a.velocity, a.change));
                 let change = before.1 + (velocity - before.0);

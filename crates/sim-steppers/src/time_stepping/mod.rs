@@ -29,7 +29,9 @@
 //! | `sleep` | islands that lie still |
 //! | `normals` | normals that know their neighbours |
 //! | `notice` | contact events, forces, sensors |
+//! | `quarantine` | bodies whose numbers cannot be gone on with |
 //! | `saved` | tables as bytes |
+//! | `state` | what a step reads and writes, as structs |
 //! | `stepper` | the loop |
 
 mod contact;
@@ -47,6 +49,7 @@ mod normals;
 mod notice;
 mod params;
 mod patches;
+mod quarantine;
 mod repay;
 mod rest;
 mod restrain;
@@ -54,6 +57,7 @@ mod saved;
 mod sites;
 mod sleep;
 mod soft;
+mod state;
 mod stepper;
 mod stiff;
 mod struck;

@@ -1,6 +1,9 @@
 //! Contact events, contact forces, sensors.
 
-use super::{stepper::TimeStepping, watched::Watched};
+use super::{
+    state::{Books, Detection, Setup},
+    watched::Watched,
+};
 pub(super) use crate::push::Push;
 use sim_math::glam::DVec3;
 use sim_world::{Contact, Event, Rest, World};
@@ -73,46 +76,53 @@ impl Exerted {
     }
 }
 
-impl TimeStepping {
-    /// After a step: contacts that ended, sensors entered and left.
-    pub(super) fn notice(&mut self, world: &mut World) {
-        let time = world.time();
-        for kind in self.detect.pending.drain(..) {
-            world.list(Event { time, kind });
-        }
-        let sleeps = |slot: u32| {
-            world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep || b.is_fixed())
-        };
-        self.begun.clear();
-        for pair in &mut self.detect.watched {
-            if self.params.sleep.is_some() && pair.bodies.into_iter().all(sleeps) {
-                continue;
-            }
-            let touching = if pair.sensor.is_some() {
-                pair.distance <= 0.0
-            } else {
-                pair.pushed || (pair.touching && pair.distance <= self.params.touch)
-            };
-            pair.pushed = false;
-            if touching != pair.touching {
-                pair.touching = touching;
-                self.begun.push(pair.notice(touching));
-            }
-        }
-        self.begun.drain(..).for_each(|kind| world.list(Event { time, kind }));
+/// After a step: contacts that ended, sensors entered and left.
+pub(super) fn notice(setup: &Setup, found: &mut Detection, books: &mut Books, world: &mut World) {
+    let time = world.time();
+    for kind in found.detect.pending.drain(..) {
+        world.list(Event { time, kind });
     }
-
-    /// Fills the world's list of contacts: in the order of pairs, which is that of colliders.
-    pub(super) fn list_contacts(&self, world: &mut World) {
-        let list = world.contacts_mut();
-        list.clear();
-        for pair in self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
-            let Some((last, contact)) = self.detect.exerted.all.get(pair.record as usize) else { continue };
-            list.push(*contact);
-            if *last != self.advances {
-                list.last_mut().into_iter().for_each(|c| (c.impulse, c.count) = (DVec3::ZERO, 0));
-            }
+    let sleeps =
+        |slot: u32| world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep || b.is_fixed());
+    books.begun.clear();
+    for pair in &mut found.detect.watched {
+        if setup.params.sleep.is_some() && pair.bodies.into_iter().all(sleeps) {
+            continue;
         }
-        debug_assert!(list.is_sorted_by_key(|c| (c.a.index(), c.b.index())));
+        let touching = if pair.sensor.is_some() {
+            pair.distance <= 0.0
+        } else {
+            pair.pushed || (pair.touching && pair.distance <= setup.params.touch)
+        };
+        pair.pushed = false;
+        if touching != pair.touching {
+            pair.touching = touching;
+            books.begun.push(pair.notice(touching));
+        }
+    }
+    books.begun.drain(..).for_each(|kind| world.list(Event { time, kind }));
+}
+
+/// Fills the world's list of contacts: in the order of pairs, which is that of colliders.
+pub(super) fn list_contacts(found: &Detection, books: &Books, world: &mut World) {
+    let list = world.contacts_mut();
+    list.clear();
+    for pair in found.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
+        let Some((last, contact)) = found.detect.exerted.all.get(pair.record as usize) else { continue };
+        list.push(*contact);
+        if *last != books.advances {
+            list.last_mut().into_iter().for_each(|c| (c.impulse, c.count) = (DVec3::ZERO, 0));
+        }
+    }
+    debug_assert!(list.is_sorted_by_key(|c| (c.a.index(), c.b.index())));
+}
+
+/// Timers that are due until a time.
+pub(super) fn fire_timers(books: &mut Books, world: &mut World, until: f64) {
+    loop {
+        let due = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
+        let Some((date, id)) = due.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))) else { return };
+        world.fire_timer(id, date);
+        books.report.events += 1;
     }
 }

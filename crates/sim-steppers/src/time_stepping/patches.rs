@@ -3,11 +3,17 @@
 //! A manifold that was not found anew stays as the solver left it, impulses included. One that was found anew takes over the impulses of the points it
 //! has in common with the one before: those of the same features, else those at the same place.
 
-use super::{normals::Bend, watched::Watched};
+use super::{
+    detect::Detect,
+    normals::Bend,
+    soft::SoftContacts,
+    state::{Detection, Setup},
+    watched::{Horizon, Watched},
+};
 use constraint_dynamics::soft::{NormalOf, SoftManifold};
 use sim_math::glam::DVec3;
 use sim_traits::{FeatureId, Manifold, Shape};
-use sim_world::{Collider, World};
+use sim_world::{Collider, StepError, World};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Which contact a manifold is of: names to find it again by.
@@ -210,4 +216,23 @@ fn inherited(
         }
     }
     nearest.1
+}
+
+/// Finds the manifolds within reach of the next step.
+pub(super) fn follow_patches(
+    setup: &mut Setup,
+    found: &mut Detection,
+    soft: &mut SoftContacts,
+    world: &World,
+) -> Result<(), StepError> {
+    let params = &setup.params;
+    let horizon = Horizon::new(params, params.step(), true);
+    let seen = found.detect.run(world, &mut setup.parts, &horizon)?;
+    found.detect.released.drain(..).for_each(|span| soft.patches.release(span));
+    let Detect { watched, due, .. } = &mut found.detect;
+    if seen.renewed {
+        found.neighbours.judge(world, watched, Some(due), [params.step(), params.slop]);
+    }
+    soft.patches.read(world, watched, due, 10.0 * params.margin);
+    Ok(())
 }

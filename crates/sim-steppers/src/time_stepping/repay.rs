@@ -49,7 +49,7 @@
 //!
 //! `tests/time_energy.rs`
 
-use super::stepper::TimeStepping;
+use super::state::{Books, Memory, Problem, StepBodies};
 use rigid_impulse::BodyKind;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_world::{ContactWork, World};
@@ -161,169 +161,171 @@ impl Debts {
     }
 }
 
-impl TimeStepping {
-    /// Slows down the islands in which more was lifted than the step took; true if bodies were moved.
-    pub(super) fn repay(&mut self, world: &mut World) -> bool {
-        let (pool, debts) = (&self.pool, &mut self.debts);
-        self.islands.find(pool.len(), debts.met.iter().copied(), |slot| pool[slot as usize].is_movable());
-        debts.seen.clear();
-        debts.seen.resize(pool.len(), false);
-        let mut moved = false;
-        for island in 0..self.islands.len() {
-            let held = self.read_island(world, island);
-            let [lifted, taken @ ..] = self.debts.owed();
-            if lifted <= 0.0 {
+/// Slows down the islands in which more was lifted than the step took; true if bodies were moved.
+pub(super) fn repay(
+    bodies: &StepBodies,
+    problem: &mut Problem,
+    books: &mut Books,
+    world: &mut World,
+) -> bool {
+    let (pool, debts) = (&bodies.pool, &mut problem.memory.debts);
+    problem.islands.find(pool.len(), debts.met.iter().copied(), |slot| pool[slot as usize].is_movable());
+    debts.seen.clear();
+    debts.seen.resize(pool.len(), false);
+    let mut moved = false;
+    for island in 0..problem.islands.len() {
+        let held = read_island(bodies, problem, world, island);
+        let [lifted, taken @ ..] = problem.memory.debts.owed();
+        if lifted <= 0.0 {
+            continue;
+        }
+        let mut owed = lifted;
+        let [stepping, impact, micro] = taken.map(|most| {
+            let back = owed.min(most);
+            owed -= back;
+            back
+        });
+        problem.memory.debts.given_way -= micro.max(0.0);
+        let correction = owed - lifted;
+        world.book_contact_work(&ContactWork {
+            stepping,
+            impact,
+            micro,
+            correction,
+            ..ContactWork::default()
+        });
+        if held == Held::Pushed {
+            world.book_contact_work(&ContactWork {
+                scripted: owed,
+                correction: -owed,
+                ..ContactWork::default()
+            });
+        } else if owed > 0.0 {
+            moved |= repay_island(&mut problem.memory, books, world, held, owed);
+        }
+    }
+    moved
+}
+
+/// Finds the bodies of an island, and what holds them.
+fn read_island(bodies: &StepBodies, problem: &mut Problem, world: &World, island: usize) -> Held {
+    let debts = &mut problem.memory.debts;
+    debts.members.clear();
+    let (mut held, mut carrier, mut sprung) = (None, None, false);
+    let mut sum = [DVec3::ZERO, DVec3::ZERO];
+    for m in problem.islands.contacts(island) {
+        for slot in debts.met[*m as usize] {
+            let Some((_, body)) = world.body_in_slot(slot) else { continue };
+            let state = body.state();
+            if bodies.pool[slot as usize].is_movable() {
+                if !std::mem::replace(&mut debts.seen[slot as usize], true) {
+                    debts.members.push(slot);
+                    sprung |= body.has_stateful_forces();
+                    if problem.joined.is_grounded(slot) {
+                        held = held.or(Some(Held::Firmly));
+                    }
+                    sum = [sum[0] + state.velocity.linear * body.mass(), sum[1] + DVec3::splat(body.mass())];
+                }
                 continue;
             }
-            let mut owed = lifted;
-            let [stepping, impact, micro] = taken.map(|most| {
-                let back = owed.min(most);
-                owed -= back;
-                back
-            });
-            self.debts.given_way -= micro.max(0.0);
-            let correction = owed - lifted;
-            world.book_contact_work(&ContactWork {
-                stepping,
-                impact,
-                micro,
-                correction,
-                ..ContactWork::default()
-            });
-            if held == Held::Pushed {
-                world.book_contact_work(&ContactWork {
-                    scripted: owed,
-                    correction: -owed,
-                    ..ContactWork::default()
-                });
-            } else if owed > 0.0 {
-                moved |= self.repay_island(world, held, owed);
+            if *body.kind() != BodyKind::Scripted || state.velocity == Motion::ZERO {
+                held = held.or(Some(Held::Firmly));
+            } else if *carrier.get_or_insert(slot) != slot {
+                held = Some(Held::Pushed);
+            } else if held != Some(Held::Pushed) {
+                held = Some(Held::Carried(state.pose().translation, state.velocity));
             }
         }
-        moved
     }
+    held.unwrap_or(if sprung { Held::Firmly } else { Held::Not(sum[0] / sum[1]) })
+}
 
-    /// Finds the bodies of an island, and what holds them.
-    fn read_island(&mut self, world: &World, island: usize) -> Held {
-        let debts = &mut self.debts;
-        debts.members.clear();
-        let (mut held, mut carrier, mut sprung) = (None, None, false);
-        let mut sum = [DVec3::ZERO, DVec3::ZERO];
-        for m in self.islands.contacts(island) {
-            for slot in debts.met[*m as usize] {
-                let Some((_, body)) = world.body_in_slot(slot) else { continue };
-                let state = body.state();
-                if self.pool[slot as usize].is_movable() {
-                    if !std::mem::replace(&mut debts.seen[slot as usize], true) {
-                        debts.members.push(slot);
-                        sprung |= body.has_stateful_forces();
-                        if self.joined.is_grounded(slot) {
-                            held = held.or(Some(Held::Firmly));
-                        }
-                        sum = [
-                            sum[0] + state.velocity.linear * body.mass(),
-                            sum[1] + DVec3::splat(body.mass()),
-                        ];
-                    }
-                    continue;
-                }
-                if *body.kind() != BodyKind::Scripted || state.velocity == Motion::ZERO {
-                    held = held.or(Some(Held::Firmly));
-                } else if *carrier.get_or_insert(slot) != slot {
-                    held = Some(Held::Pushed);
-                } else if held != Some(Held::Pushed) {
-                    held = Some(Held::Carried(state.pose().translation, state.velocity));
-                }
-            }
-        }
-        held.unwrap_or(if sprung { Held::Firmly } else { Held::Not(sum[0] / sum[1]) })
+fn repay_island(
+    memory: &mut Memory,
+    books: &mut Books,
+    world: &mut World,
+    held: Held,
+    mut owed: f64,
+) -> bool {
+    let debts = &memory.debts;
+    // What falls keeps its momentum.
+    let falls = matches!(held, Held::Not(_));
+    let moved = |slot: u32| debts.moved[slot as usize].filter(|_| !falls);
+    let change = |slot: u32| moved(slot).map_or(Motion::ZERO, |moved| moved.change);
+    // Kinetic energy, and what the change of velocity in the step has to do with it.
+    let (mut kinetic, mut along, mut square) = (0.0, 0.0, 0.0);
+    for &slot in &debts.members {
+        let Some((_, body)) = world.body_in_slot(slot) else { continue };
+        let mut state = *body.state();
+        state.velocity -= held.at(state.pose().translation);
+        kinetic += state.kinetic_energy();
+        let (spin, momentum, change) = (state.spin(), state.velocity.linear * body.mass(), change(slot));
+        along += momentum.dot(change.linear) + spin.dot(change.angular);
+        state.velocity = change;
+        square += 2.0 * state.kinetic_energy();
     }
+    let most = if along > 0.0 { (along / square).min(1.0) } else { 0.0 };
+    let inside = along * along - 2.0 * square * owed;
+    let least = if inside >= 0.0 { 2.0 * owed / (along + inside.sqrt()) } else { f64::INFINITY };
+    let share = least.min(most).max(0.0);
+    let taken = share * (along - 0.5 * share * square);
+    (owed, kinetic) = (owed - taken, kinetic - taken);
+    let left = if share < most || owed <= 0.0 {
+        1.0
+    } else if kinetic > owed {
+        (1.0 - owed / kinetic).sqrt()
+    } else {
+        0.0
+    };
+    for &slot in &debts.members {
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        let (carrier, velocity) = (held.at(body.state().pose().translation), body.state().velocity);
+        let velocity = carrier + (velocity - change(slot) * share - carrier) * left;
+        world.slow_down(id, velocity, if falls { Motion::ZERO } else { carrier });
+    }
+    if matches!(held, Held::Carried(..)) && left <= 0.0 {
+        let scripted = owed - kinetic;
+        world.book_contact_work(&ContactWork { scripted, correction: -scripted, ..ContactWork::default() });
+    }
+    if held != Held::Firmly || left > 0.0 {
+        return false;
+    }
+    let sunk = debts.members.iter().any(|slot| debts.sunk[*slot as usize]);
+    if !sunk {
+        return go_back(memory, books, world);
+    }
+    let back = (owed - kinetic).min(debts.given_way);
+    memory.debts.given_way -= back;
+    world.book_contact_work(&ContactWork { micro: back, correction: -back, ..ContactWork::default() });
+    false
+}
 
-    fn repay_island(&mut self, world: &mut World, held: Held, mut owed: f64) -> bool {
-        let debts = &self.debts;
-        // What falls keeps its momentum.
-        let falls = matches!(held, Held::Not(_));
-        let moved = |slot: u32| debts.moved[slot as usize].filter(|_| !falls);
-        let change = |slot: u32| moved(slot).map_or(Motion::ZERO, |moved| moved.change);
-        // Kinetic energy, and what the change of velocity in the step has to do with it.
-        let (mut kinetic, mut along, mut square) = (0.0, 0.0, 0.0);
-        for &slot in &debts.members {
-            let Some((_, body)) = world.body_in_slot(slot) else { continue };
-            let mut state = *body.state();
-            state.velocity -= held.at(state.pose().translation);
-            kinetic += state.kinetic_energy();
-            let (spin, momentum, change) = (state.spin(), state.velocity.linear * body.mass(), change(slot));
-            along += momentum.dot(change.linear) + spin.dot(change.angular);
-            state.velocity = change;
-            square += 2.0 * state.kinetic_energy();
+/// Takes the bodies of an island back to the lowest place of their way.
+fn go_back(memory: &Memory, books: &mut Books, world: &mut World) -> bool {
+    let debts = &memory.debts;
+    let (mut lifted, mut fallen) = (0.0, 0.0);
+    for &slot in &debts.members {
+        let Some((_, body)) = world.body_in_slot(slot) else { continue };
+        lifted += debts.owed[slot as usize][0];
+        if let Some(moved) = debts.moved[slot as usize] {
+            fallen += body.mass() * (world.gravity() + body.pull()).dot(moved.way);
         }
-        let most = if along > 0.0 { (along / square).min(1.0) } else { 0.0 };
-        let inside = along * along - 2.0 * square * owed;
-        let least = if inside >= 0.0 { 2.0 * owed / (along + inside.sqrt()) } else { f64::INFINITY };
-        let share = least.min(most).max(0.0);
-        let taken = share * (along - 0.5 * share * square);
-        (owed, kinetic) = (owed - taken, kinetic - taken);
-        let left = if share < most || owed <= 0.0 {
-            1.0
-        } else if kinetic > owed {
-            (1.0 - owed / kinetic).sqrt()
-        } else {
-            0.0
-        };
-        for &slot in &debts.members {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            let (carrier, velocity) = (held.at(body.state().pose().translation), body.state().velocity);
-            let velocity = carrier + (velocity - change(slot) * share - carrier) * left;
-            world.slow_down(id, velocity, if falls { Motion::ZERO } else { carrier });
-        }
-        if matches!(held, Held::Carried(..)) && left <= 0.0 {
-            let scripted = owed - kinetic;
-            world.book_contact_work(&ContactWork {
-                scripted,
-                correction: -scripted,
-                ..ContactWork::default()
-            });
-        }
-        if held != Held::Firmly || left > 0.0 {
-            return false;
-        }
-        let sunk = debts.members.iter().any(|slot| debts.sunk[*slot as usize]);
-        if !sunk {
-            return self.go_back(world);
-        }
-        let back = (owed - kinetic).min(debts.given_way);
-        self.debts.given_way -= back;
-        world.book_contact_work(&ContactWork { micro: back, correction: -back, ..ContactWork::default() });
-        false
     }
-
-    /// Takes the bodies of an island back to the lowest place of their way.
-    fn go_back(&mut self, world: &mut World) -> bool {
-        let debts = &self.debts;
-        let (mut lifted, mut fallen) = (0.0, 0.0);
-        for &slot in &debts.members {
-            let Some((_, body)) = world.body_in_slot(slot) else { continue };
-            lifted += debts.owed[slot as usize][0];
-            if let Some(moved) = debts.moved[slot as usize] {
-                fallen += body.mass() * (world.gravity() + body.pull()).dot(moved.way);
-            }
+    let share = (fallen / (2.0 * lifted)).clamp(0.0, 1.0);
+    for &slot in &debts.members {
+        let Some(Moved { start, way, .. }) = debts.moved[slot as usize] else { continue };
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        let mut state = *body.state();
+        let now = *state.pose();
+        let put = now.translation - start.translation - way;
+        let near = if start.rotation.dot(now.rotation) < 0.0 { -now.rotation } else { now.rotation };
+        let pose = Pose::new(
+            start.translation + way * share + put * (share * share),
+            (start.rotation * (1.0 - share) + near * share).normalize(),
+        );
+        if state.set_pose(pose).is_ok() {
+            books.report.solver.lifted += world.put_right(id, state, false);
         }
-        let share = (fallen / (2.0 * lifted)).clamp(0.0, 1.0);
-        for &slot in &debts.members {
-            let Some(Moved { start, way, .. }) = debts.moved[slot as usize] else { continue };
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            let mut state = *body.state();
-            let now = *state.pose();
-            let put = now.translation - start.translation - way;
-            let near = if start.rotation.dot(now.rotation) < 0.0 { -now.rotation } else { now.rotation };
-            let pose = Pose::new(
-                start.translation + way * share + put * (share * share),
-                (start.rotation * (1.0 - share) + near * share).normalize(),
-            );
-            if state.set_pose(pose).is_ok() {
-                self.report.solver.lifted += world.put_right(id, state, false);
-            }
-        }
-        true
     }
+    true
 }

@@ -36,7 +36,11 @@
 //!
 //! `a_stack_of_ten_stands_still`, `a_held_pile_falls_when_its_support_goes`
 
-use super::{notice::Push, stepper::TimeStepping};
+use super::{
+    joined::Joined,
+    notice::Push,
+    state::{Books, Detection, Memory, Setup, StepBodies},
+};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_world::{Event, EventKind, Listing, World};
@@ -57,98 +61,111 @@ pub(super) struct Resting {
     pub(super) held: Vec<bool>,
 }
 
-impl TimeStepping {
-    /// Finds the bodies that the impulses of the last step hold still; true if all bodies in contact are. The pool has the velocities with the change by
-    /// forces.
-    pub(super) fn try_rest(&mut self, h: f64) -> bool {
-        let (bodies, sites) = (self.pool.len(), &self.sites);
-        let resting = &mut self.resting;
-        resting.still.clear();
-        resting.still.resize(bodies, false);
-        if sites.borne.len() != sites.all.len() || self.last_step <= 0.0 {
-            return false;
-        }
-        let scale = h / self.last_step;
-        resting.trial.clear();
-        resting.trial.extend(self.pool.iter().map(|body| body.velocity));
-        resting.in_contact.clear();
-        resting.in_contact.resize(bodies, false);
-        resting.still.fill(true);
-        for (site, borne) in sites.all.iter().zip(&sites.borne) {
-            let impulse = borne.unwrap_or_default();
-            let loaded = impulse != DVec3::ZERO;
-            let open = loaded && site.gap > self.params.slop;
-            for (side, k) in site.bodies.into_iter().enumerate() {
-                let body = &self.pool[k as usize];
-                resting.in_contact[k as usize] = true;
-                if body.is_movable() {
-                    if loaded {
-                        let p = if side == 0 { impulse * scale } else { -impulse * scale };
-                        let trial = &mut resting.trial[k as usize];
-                        trial.linear += p * body.inverse_mass;
-                        trial.angular += body.inverse_inertia * (site.point - body.center).cross(p);
-                    }
-                    resting.still[k as usize] &= !open && borne.is_some();
-                } else if body.velocity != Motion::ZERO {
-                    // What a script moves carries others along.
-                    resting.still[site.bodies[1 - side] as usize] = false;
-                }
-            }
-        }
-        // What joints hold is solved.
-        for (k, _) in self.joined.held.iter().enumerate().filter(|(_, held)| **held) {
-            (resting.in_contact[k], resting.still[k]) = (true, false);
-        }
-        let mut all = true;
-        for k in 0..bodies {
-            let flyer = &self.flyers[k];
-            if !resting.in_contact[k] || !self.pool[k].is_movable() {
-                continue;
-            }
-            let (left, allowed) = (resting.trial[k], BALANCE * flyer.kick.linear.length());
-            let size = self.detect.trails.radius(k as u32);
-            let balanced = left.linear.length() <= allowed && left.angular.length() * size <= allowed;
-            resting.still[k] &= balanced && !flyer.driven;
-            all &= resting.still[k];
-        }
-        all
+/// Finds the bodies that the impulses of the last step hold still; true if all bodies in contact are. The pool has the velocities with the change by
+/// forces.
+pub(super) fn try_rest(
+    setup: &Setup,
+    found: &Detection,
+    bodies: &StepBodies,
+    joined: &Joined,
+    memory: &mut Memory,
+    h: f64,
+) -> bool {
+    let (count, sites) = (bodies.pool.len(), &found.sites);
+    let resting = &mut memory.resting;
+    resting.still.clear();
+    resting.still.resize(count, false);
+    if sites.borne.len() != sites.all.len() || memory.last_step <= 0.0 {
+        return false;
     }
+    let scale = h / memory.last_step;
+    resting.trial.clear();
+    resting.trial.extend(bodies.pool.iter().map(|body| body.velocity));
+    resting.in_contact.clear();
+    resting.in_contact.resize(count, false);
+    resting.still.fill(true);
+    for (site, borne) in sites.all.iter().zip(&sites.borne) {
+        let impulse = borne.unwrap_or_default();
+        let loaded = impulse != DVec3::ZERO;
+        let open = loaded && site.gap > setup.params.slop;
+        for (side, k) in site.bodies.into_iter().enumerate() {
+            let body = &bodies.pool[k as usize];
+            resting.in_contact[k as usize] = true;
+            if body.is_movable() {
+                if loaded {
+                    let p = if side == 0 { impulse * scale } else { -impulse * scale };
+                    let trial = &mut resting.trial[k as usize];
+                    trial.linear += p * body.inverse_mass;
+                    trial.angular += body.inverse_inertia * (site.point - body.center).cross(p);
+                }
+                resting.still[k as usize] &= !open && borne.is_some();
+            } else if body.velocity != Motion::ZERO {
+                // What a script moves carries others along.
+                resting.still[site.bodies[1 - side] as usize] = false;
+            }
+        }
+    }
+    // What joints hold is solved.
+    for (k, _) in joined.held.iter().enumerate().filter(|(_, held)| **held) {
+        (resting.in_contact[k], resting.still[k]) = (true, false);
+    }
+    let mut all = true;
+    for k in 0..count {
+        let flyer = &bodies.flyers[k];
+        if !resting.in_contact[k] || !bodies.pool[k].is_movable() {
+            continue;
+        }
+        let (left, allowed) = (resting.trial[k], BALANCE * flyer.kick.linear.length());
+        let size = found.detect.trails.radius(k as u32);
+        let balanced = left.linear.length() <= allowed && left.angular.length() * size <= allowed;
+        resting.still[k] &= balanced && !flyer.driven;
+        all &= resting.still[k];
+    }
+    all
+}
 
-    /// Bodies of the sites for which `held` is true stay where they are, and the impulses of the step before are entered once more.
-    pub(super) fn hold(&mut self, world: &mut World, h: f64, all: bool) {
-        let scale = if self.last_step > 0.0 { h / self.last_step } else { 0.0 };
-        let time = world.time();
-        for (k, site) in self.sites.all.iter().enumerate() {
-            let asleep = site.bodies.iter().all(|slot| !self.pool[*slot as usize].is_movable());
-            if asleep || (!all && !self.resting.held[k]) {
-                continue;
+/// Bodies of the sites for which `held` is true stay where they are, and the impulses of the step before are entered once more.
+pub(super) fn hold(
+    found: &mut Detection,
+    bodies: &mut StepBodies,
+    memory: &Memory,
+    books: &mut Books,
+    world: &mut World,
+    h: f64,
+    all: bool,
+) {
+    let scale = if memory.last_step > 0.0 { h / memory.last_step } else { 0.0 };
+    let time = world.time();
+    for (k, site) in found.sites.all.iter().enumerate() {
+        let asleep = site.bodies.iter().all(|slot| !bodies.pool[*slot as usize].is_movable());
+        if asleep || (!all && !memory.resting.held[k]) {
+            continue;
+        }
+        for slot in site.bodies {
+            if bodies.pool[slot as usize].is_movable() {
+                bodies.pool[slot as usize].velocity = Motion::ZERO;
+                bodies.flyers[slot as usize].pushed = true;
             }
-            for slot in site.bodies {
-                if self.pool[slot as usize].is_movable() {
-                    self.pool[slot as usize].velocity = Motion::ZERO;
-                    self.flyers[slot as usize].pushed = true;
+        }
+        let impulse = found.sites.borne[k].unwrap_or_default() * scale;
+        found.sites.borne[k] = Some(impulse);
+        if impulse == DVec3::ZERO {
+            continue;
+        }
+        for (slot, sign) in site.bodies.into_iter().zip([-1.0, 1.0]) {
+            if !bodies.pool[slot as usize].is_movable() {
+                if let Some(kind) = world.body_in_slot(slot).map(|(_, body)| *body.kind()) {
+                    world.book_support(&kind, site.point, impulse * sign);
                 }
             }
-            let impulse = self.sites.borne[k].unwrap_or_default() * scale;
-            self.sites.borne[k] = Some(impulse);
-            if impulse == DVec3::ZERO {
-                continue;
-            }
-            for (slot, sign) in site.bodies.into_iter().zip([-1.0, 1.0]) {
-                if !self.pool[slot as usize].is_movable() {
-                    if let Some(kind) = world.body_in_slot(slot).map(|(_, body)| *body.kind()) {
-                        world.book_support(&kind, site.point, impulse * sign);
-                    }
-                }
-            }
-            let pair = &mut self.detect.watched[site.pair as usize];
-            let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
-            self.detect.exerted.add(pair, self.advances, &push, time);
-            self.report.micro_collisions += 1;
-            if world.listing == Listing::All {
-                let collision = push.collision(pair.rest.names, 0.0, CollisionKind::Lasting);
-                world.list(Event { time, kind: EventKind::Collision(collision) });
-            }
+        }
+        let pair = &mut found.detect.watched[site.pair as usize];
+        let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
+        found.detect.exerted.add(pair, books.advances, &push, time);
+        books.report.micro_collisions += 1;
+        if world.listing == Listing::All {
+            let collision = push.collision(pair.rest.names, 0.0, CollisionKind::Lasting);
+            world.list(Event { time, kind: EventKind::Collision(collision) });
         }
     }
 }

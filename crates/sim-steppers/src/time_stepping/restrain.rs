@@ -35,7 +35,7 @@
 //!
 //! `tests/time_energy.rs`
 
-use super::stepper::TimeStepping;
+use super::state::{Problem, StepBodies};
 use constraint_dynamics::pool;
 use sim_math::spatial::Motion;
 use sim_world::World;
@@ -43,50 +43,54 @@ use sim_world::World;
 /// Share of the energy of an island that is rounding.
 const ROUNDING: f64 = 1e-10;
 
-impl TimeStepping {
-    /// Scales back the impulses of contacts `start..end`, which are an island and have been applied, if they give energy.
-    pub(super) fn restrain(&mut self, world: &World, start: usize, end: usize) {
-        let (mut b, mut w) = (0.0, 0.0);
-        for m in start..end {
-            let (contact, p) = (&self.contacts[m], self.impulses[m]);
-            let p = contact.frame * p;
-            let relative = |of: &dyn Fn(usize) -> Motion| {
-                let at = |slot: u32| {
-                    let v = of(slot as usize);
-                    v.linear + v.angular.cross(contact.point - self.pool[slot as usize].center)
-                };
-                at(contact.bodies[0]) - at(contact.bodies[1])
+/// Scales back the impulses of contacts `start..end`, which are an island and have been applied, if they give energy.
+pub(super) fn restrain(
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    world: &World,
+    start: usize,
+    end: usize,
+) {
+    let (mut b, mut w) = (0.0, 0.0);
+    for m in start..end {
+        let (contact, p) = (&problem.contacts[m], problem.impulses[m]);
+        let p = contact.frame * p;
+        let relative = |of: &dyn Fn(usize) -> Motion| {
+            let at = |slot: u32| {
+                let v = of(slot as usize);
+                v.linear + v.angular.cross(contact.point - bodies.pool[slot as usize].center)
             };
-            let before = |slot: usize| self.flyers[slot].start;
-            let pushed =
-                |slot: usize| self.pool[slot].velocity - self.flyers[slot].start - self.flyers[slot].kick;
-            b += p.dot(relative(&before));
-            w += p.dot(relative(&pushed));
-        }
-        let (mut k, mut energy) = (0.0, 0.0);
-        let mut members = std::mem::take(&mut self.debts.members);
-        members.clear();
-        members.extend(self.contacts[start..end].iter().flat_map(|c| c.bodies));
-        members.sort_unstable();
-        members.dedup();
-        for &slot in members.iter().filter(|slot| self.pool[**slot as usize].is_movable()) {
-            let Some((_, body)) = world.body_in_slot(slot) else { continue };
-            let (flyer, mut state) = (&self.flyers[slot as usize], *body.state());
-            state.velocity = flyer.start;
-            energy += state.kinetic_energy();
-            state.velocity = flyer.kick;
-            k += 2.0 * state.kinetic_energy();
-        }
-        self.debts.members = members;
-        let gain = b + 0.5 * w - 0.5 * k;
-        if !(gain > ROUNDING * (energy + k) && w > 0.0) {
-            return;
-        }
-        let share = ((b * b + w * k).sqrt() - b) / w;
-        for m in start..end {
-            let p = &mut self.impulses[m];
-            pool::apply(&mut self.pool, &self.contacts[m..=m], &[*p * (share - 1.0)]);
-            *p *= share;
-        }
+            at(contact.bodies[0]) - at(contact.bodies[1])
+        };
+        let before = |slot: usize| bodies.flyers[slot].start;
+        let pushed =
+            |slot: usize| bodies.pool[slot].velocity - bodies.flyers[slot].start - bodies.flyers[slot].kick;
+        b += p.dot(relative(&before));
+        w += p.dot(relative(&pushed));
+    }
+    let (mut k, mut energy) = (0.0, 0.0);
+    let mut members = std::mem::take(&mut problem.memory.debts.members);
+    members.clear();
+    members.extend(problem.contacts[start..end].iter().flat_map(|c| c.bodies));
+    members.sort_unstable();
+    members.dedup();
+    for &slot in members.iter().filter(|slot| bodies.pool[**slot as usize].is_movable()) {
+        let Some((_, body)) = world.body_in_slot(slot) else { continue };
+        let (flyer, mut state) = (&bodies.flyers[slot as usize], *body.state());
+        state.velocity = flyer.start;
+        energy += state.kinetic_energy();
+        state.velocity = flyer.kick;
+        k += 2.0 * state.kinetic_energy();
+    }
+    problem.memory.debts.members = members;
+    let gain = b + 0.5 * w - 0.5 * k;
+    if !(gain > ROUNDING * (energy + k) && w > 0.0) {
+        return;
+    }
+    let share = ((b * b + w * k).sqrt() - b) / w;
+    for m in start..end {
+        let p = &mut problem.impulses[m];
+        pool::apply(&mut bodies.pool, &problem.contacts[m..=m], &[*p * (share - 1.0)]);
+        *p *= share;
     }
 }

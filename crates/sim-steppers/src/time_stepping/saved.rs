@@ -7,15 +7,21 @@ use super::stepper::TimeStepping;
 use sim_world::{SnapshotError, World};
 
 #[cfg(not(feature = "serde"))]
-impl TimeStepping {
-    pub(super) fn save_tables(&self, _world: &World) -> Result<Vec<u8>, SnapshotError> {
-        Err(SnapshotError::NoSerde)
-    }
-
-    pub(super) fn load_tables(&mut self, _world: &World, _bytes: &[u8]) -> Result<(), SnapshotError> {
-        Err(SnapshotError::NoSerde)
-    }
+pub(super) fn save_tables(_stepper: &TimeStepping, _world: &World) -> Result<Vec<u8>, SnapshotError> {
+    Err(SnapshotError::NoSerde)
 }
+
+#[cfg(not(feature = "serde"))]
+pub(super) fn load_tables(
+    _stepper: &mut TimeStepping,
+    _world: &World,
+    _bytes: &[u8],
+) -> Result<(), SnapshotError> {
+    Err(SnapshotError::NoSerde)
+}
+
+#[cfg(feature = "serde")]
+pub(super) use tables::{load_tables, save_tables};
 
 #[cfg(feature = "serde")]
 mod tables {
@@ -23,6 +29,8 @@ mod tables {
         super::{
             detect::Placed,
             patches::Origin,
+            sites::read_sites,
+            state::Setup,
             trails::{Stride, Trail},
             watched::{Found, Sensor, Watched},
         },
@@ -84,151 +92,153 @@ mod tables {
         ContactKey { pair: data.0, pieces: data.1, features: data.2, copy: data.3 }
     }
 
-    impl TimeStepping {
-        fn params_digest(&self) -> u64 {
-            let method = match &self.parts.contacts {
-                ContactMethod::Law(law) => law.kind().to_owned(),
-                ContactMethod::Soft(params) => format!("{params:?}"),
-            };
-            FixedState.hash_one(format!("{:?} {method}", self.given))
-        }
+    fn params_digest(setup: &Setup) -> u64 {
+        let method = match &setup.parts.contacts {
+            ContactMethod::Law(law) => law.kind().to_owned(),
+            ContactMethod::Soft(params) => format!("{params:?}"),
+        };
+        FixedState.hash_one(format!("{:?} {method}", setup.given))
+    }
 
-        pub(in super::super) fn save_tables(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
-            if self.seen != Some(world.mark_before_changes())
-                || self.reached.to_bits() != world.time().to_bits()
-            {
-                // It does not know this world: a fresh one is as good.
-                return Ok(Vec::new());
-            }
-            let pairs = self.detect.watched.iter().map(|w| PairData {
-                key: [w.key.a.0, w.key.b.0],
-                names: w.rest.names,
-                bodies: w.bodies,
-                sensor: w.sensor,
-                cache: w.rest.cache,
-                touching: w.touching,
-                contact: self.detect.exerted.of(w),
-                found: w.rest.found.clone(),
-                fresh: w.fresh,
-                span: w.span,
-            });
-            let warm = self.warm.entries().iter().map(|e| (key_data(&e.key), e.point, e.impulse));
-            let tables = Tables {
-                params: self.params_digest(),
-                advances: self.advances,
-                last_step: self.last_step,
-                given_way: self.debts.given_way,
-                scale: [self.radius, self.farthest],
-                pairs: pairs.collect(),
-                trails: self.detect.trails.all.clone(),
-                strides: self.detect.trails.steps.clone(),
-                placed: self.detect.placed.clone(),
-                anchors: self.sleep.anchors.clone(),
-                borne: self.sites.borne.clone(),
-                patches: self.soft.as_ref().map_or_else(Vec::new, |soft| {
-                    let both = soft.patches.origins.iter().zip(&soft.patches.manifolds);
-                    both.map(|(origin, m)| {
-                        let (names, numbers) = m.to_numbers();
-                        (*origin, names.to_vec(), numbers.to_vec())
-                    })
-                    .collect()
-                }),
-                owed: self.soft.as_ref().map_or_else(Vec::new, |soft| soft.guard.owed.clone()),
-                warm: warm.collect(),
-            };
-            seal(KIND, VERSION, &tables)
+    pub(in super::super) fn save_tables(
+        stepper: &TimeStepping,
+        world: &World,
+    ) -> Result<Vec<u8>, SnapshotError> {
+        if stepper.seen != Some(world.mark_before_changes())
+            || stepper.reached.to_bits() != world.time().to_bits()
+        {
+            // It does not know this world: a fresh one is as good.
+            return Ok(Vec::new());
         }
+        let pairs = stepper.found.detect.watched.iter().map(|w| PairData {
+            key: [w.key.a.0, w.key.b.0],
+            names: w.rest.names,
+            bodies: w.bodies,
+            sensor: w.sensor,
+            cache: w.rest.cache,
+            touching: w.touching,
+            contact: stepper.found.detect.exerted.of(w),
+            found: w.rest.found.clone(),
+            fresh: w.fresh,
+            span: w.span,
+        });
+        let warm =
+            stepper.problem.memory.warm.entries().iter().map(|e| (key_data(&e.key), e.point, e.impulse));
+        let tables = Tables {
+            params: params_digest(&stepper.setup),
+            advances: stepper.books.advances,
+            last_step: stepper.problem.memory.last_step,
+            given_way: stepper.problem.memory.debts.given_way,
+            scale: [stepper.setup.radius, stepper.setup.farthest],
+            pairs: pairs.collect(),
+            trails: stepper.found.detect.trails.all.clone(),
+            strides: stepper.found.detect.trails.steps.clone(),
+            placed: stepper.found.detect.placed.clone(),
+            anchors: stepper.sleep.anchors.clone(),
+            borne: stepper.found.sites.borne.clone(),
+            patches: stepper.soft.as_ref().map_or_else(Vec::new, |soft| {
+                let both = soft.patches.origins.iter().zip(&soft.patches.manifolds);
+                both.map(|(origin, m)| {
+                    let (names, numbers) = m.to_numbers();
+                    (*origin, names.to_vec(), numbers.to_vec())
+                })
+                .collect()
+            }),
+            owed: stepper.soft.as_ref().map_or_else(Vec::new, |soft| soft.guard.owed.clone()),
+            warm: warm.collect(),
+        };
+        seal(KIND, VERSION, &tables)
+    }
 
-        pub(in super::super) fn load_tables(
-            &mut self,
-            world: &World,
-            bytes: &[u8],
-        ) -> Result<(), SnapshotError> {
-            self.seen = None;
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            let tables: Tables = open(KIND, VERSION, bytes)?;
-            if tables.params != self.params_digest() {
-                return Err(SnapshotError::Mismatch { what: "set of parameters" });
-            }
-            let damaged = |what| SnapshotError::Damaged { what };
-            if tables.scale.iter().any(|x| !x.is_finite() || *x < 0.0) {
-                return Err(damaged("the sizes of bodies"));
-            }
-            self.set_scale(tables.scale[0], tables.scale[1]);
-            self.detect.clear(&mut self.parts).map_err(|_| damaged("boxes of before"))?;
-            let (slots, bodies) = (world.collider_slots(), world.body_slots());
-            for data in tables.pairs {
-                let [a, b] = data.key;
-                let known =
-                    a < b && (b as usize) < slots && data.bodies.iter().all(|&k| (k as usize) < bodies);
-                if !known {
-                    return Err(damaged("a pair"));
-                }
-                let key = Pair::new(ProxyId(a), ProxyId(b));
-                if self.detect.watched.last().is_some_and(|last| last.key >= key) {
-                    return Err(damaged("the order of pairs"));
-                }
-                let mut pair = Watched::new(key, data.names, data.bodies, data.sensor, None);
-                (pair.rest.cache, pair.touching) = (data.cache, data.touching);
-                data.contact.into_iter().for_each(|known| self.detect.exerted.put(&mut pair, known));
-                (pair.rest.found, pair.fresh, pair.span) = (data.found, data.fresh, data.span);
-                pair.set_gauge(self.params.margin);
-                let finite = |m: &Manifold| {
-                    m.normal.is_finite()
-                        && m.points().iter().all(|p| p.point_a.is_finite() && p.point_b.is_finite())
-                };
-                let end = u64::from(pair.span[0]) + u64::from(pair.span[1]);
-                if !pair.rest.found.manifolds.iter().all(finite) || end > tables.patches.len() as u64 {
-                    return Err(damaged("a contact"));
-                }
-                self.detect.watched.push(pair);
-            }
-            self.sleep.anchors = tables.anchors;
-            let trails = [tables.trails.len(), tables.strides.len()];
-            if trails.iter().any(|n| *n > bodies) || trails[0] != trails[1] || tables.placed.len() > slots {
-                return Err(damaged("the number of boxes"));
-            }
-            (self.detect.trails.all, self.detect.trails.steps) = (tables.trails, tables.strides);
-            self.detect.trails.read_gauges();
-            self.detect.placed = tables.placed;
-            let boxes = self.detect.put_back(world, &mut self.parts);
-            boxes.map_err(|_| damaged("a box"))?;
-            if !tables.owed.iter().all(|x| x.is_finite()) || tables.owed.len() > bodies {
-                return Err(damaged("an energy"));
-            }
-            if let Some(soft) = &mut self.soft {
-                soft.guard.owed = tables.owed;
-                soft.patches.clear();
-                for (origin, names, numbers) in tables.patches {
-                    let manifold = names
-                        .try_into()
-                        .ok()
-                        .zip(numbers.try_into().ok())
-                        .and_then(|(names, numbers)| SoftManifold::from_numbers(names, &numbers));
-                    let known = |m: &SoftManifold| m.bodies().iter().all(|&k| (k as usize) < bodies);
-                    let Some(manifold) = manifold.filter(known) else { return Err(damaged("a contact")) };
-                    soft.patches.put_back(manifold, origin);
-                }
-            } else {
-                let sites = self.read_sites(world);
-                sites.map_err(|_| damaged("a contact"))?;
-                if tables.borne.len() == self.sites.all.len() {
-                    self.sites.borne = tables.borne;
-                }
-            }
-            let warm = tables.warm.into_iter();
-            self.warm.store(warm.map(|(key, point, impulse)| Remembered {
-                key: key_of(key),
-                point,
-                impulse,
-            }));
-            (self.last_step, self.advances) = (tables.last_step, tables.advances);
-            self.debts.given_way = tables.given_way;
-            self.reached = world.time();
-            self.seen = Some(world.mark_before_changes());
-            Ok(())
+    pub(in super::super) fn load_tables(
+        stepper: &mut TimeStepping,
+        world: &World,
+        bytes: &[u8],
+    ) -> Result<(), SnapshotError> {
+        stepper.seen = None;
+        if bytes.is_empty() {
+            return Ok(());
         }
+        let tables: Tables = open(KIND, VERSION, bytes)?;
+        if tables.params != params_digest(&stepper.setup) {
+            return Err(SnapshotError::Mismatch { what: "set of parameters" });
+        }
+        let damaged = |what| SnapshotError::Damaged { what };
+        if tables.scale.iter().any(|x| !x.is_finite() || *x < 0.0) {
+            return Err(damaged("the sizes of bodies"));
+        }
+        stepper.setup.set_scale(tables.scale[0], tables.scale[1]);
+        stepper.found.detect.clear(&mut stepper.setup.parts).map_err(|_| damaged("boxes of before"))?;
+        let (slots, bodies) = (world.collider_slots(), world.body_slots());
+        for data in tables.pairs {
+            let [a, b] = data.key;
+            let known = a < b && (b as usize) < slots && data.bodies.iter().all(|&k| (k as usize) < bodies);
+            if !known {
+                return Err(damaged("a pair"));
+            }
+            let key = Pair::new(ProxyId(a), ProxyId(b));
+            if stepper.found.detect.watched.last().is_some_and(|last| last.key >= key) {
+                return Err(damaged("the order of pairs"));
+            }
+            let mut pair = Watched::new(key, data.names, data.bodies, data.sensor, None);
+            (pair.rest.cache, pair.touching) = (data.cache, data.touching);
+            data.contact.into_iter().for_each(|known| stepper.found.detect.exerted.put(&mut pair, known));
+            (pair.rest.found, pair.fresh, pair.span) = (data.found, data.fresh, data.span);
+            pair.set_gauge(stepper.setup.params.margin);
+            let finite = |m: &Manifold| {
+                m.normal.is_finite()
+                    && m.points().iter().all(|p| p.point_a.is_finite() && p.point_b.is_finite())
+            };
+            let end = u64::from(pair.span[0]) + u64::from(pair.span[1]);
+            if !pair.rest.found.manifolds.iter().all(finite) || end > tables.patches.len() as u64 {
+                return Err(damaged("a contact"));
+            }
+            stepper.found.detect.watched.push(pair);
+        }
+        stepper.sleep.anchors = tables.anchors;
+        let trails = [tables.trails.len(), tables.strides.len()];
+        if trails.iter().any(|n| *n > bodies) || trails[0] != trails[1] || tables.placed.len() > slots {
+            return Err(damaged("the number of boxes"));
+        }
+        (stepper.found.detect.trails.all, stepper.found.detect.trails.steps) =
+            (tables.trails, tables.strides);
+        stepper.found.detect.trails.read_gauges();
+        stepper.found.detect.placed = tables.placed;
+        let boxes = stepper.found.detect.put_back(world, &mut stepper.setup.parts);
+        boxes.map_err(|_| damaged("a box"))?;
+        if !tables.owed.iter().all(|x| x.is_finite()) || tables.owed.len() > bodies {
+            return Err(damaged("an energy"));
+        }
+        if let Some(soft) = &mut stepper.soft {
+            soft.guard.owed = tables.owed;
+            soft.patches.clear();
+            for (origin, names, numbers) in tables.patches {
+                let manifold = names
+                    .try_into()
+                    .ok()
+                    .zip(numbers.try_into().ok())
+                    .and_then(|(names, numbers)| SoftManifold::from_numbers(names, &numbers));
+                let known = |m: &SoftManifold| m.bodies().iter().all(|&k| (k as usize) < bodies);
+                let Some(manifold) = manifold.filter(known) else { return Err(damaged("a contact")) };
+                soft.patches.put_back(manifold, origin);
+            }
+        } else {
+            let sites = read_sites(&stepper.setup, &mut stepper.found, world);
+            sites.map_err(|_| damaged("a contact"))?;
+            if tables.borne.len() == stepper.found.sites.all.len() {
+                stepper.found.sites.borne = tables.borne;
+            }
+        }
+        let warm = tables.warm.into_iter();
+        stepper.problem.memory.warm.store(warm.map(|(key, point, impulse)| Remembered {
+            key: key_of(key),
+            point,
+            impulse,
+        }));
+        (stepper.problem.memory.last_step, stepper.books.advances) = (tables.last_step, tables.advances);
+        stepper.problem.memory.debts.given_way = tables.given_way;
+        stepper.reached = world.time();
+        stepper.seen = Some(world.mark_before_changes());
+        Ok(())
     }
 }

@@ -1,6 +1,12 @@
 //! Contact points in world coordinates, for contact laws that solve rows.
 
-use super::{normals::Bend, patches::rounding, watched::Watched};
+use super::{
+    impact::rest_speed,
+    normals::Bend,
+    patches::rounding,
+    state::{Detection, Setup},
+    watched::{Horizon, Watched},
+};
 use constraint_dynamics::{ContactKey, PoolBody};
 use sim_math::{
     Pose,
@@ -191,4 +197,25 @@ impl Sites {
 /// The two points in A's frame now.
 fn present(point: &ContactPoint, moved: Option<&Pose>) -> [DVec3; 2] {
     [point.point_a, moved.map_or(point.point_b, |moved| moved.transform_point(point.point_b))]
+}
+
+/// Finds the contacts within reach of the next step; those found before are followed where their bodies have moved by less than `lenient` (m) since.
+pub(super) fn follow_sites(
+    setup: &mut Setup,
+    found: &mut Detection,
+    world: &World,
+    lenient: f64,
+) -> Result<(), StepError> {
+    let mut horizon = Horizon::new(&setup.params, setup.params.step(), false);
+    horizon.lenient = lenient;
+    let seen = found.detect.run(world, &mut setup.parts, &horizon)?;
+    if seen.moved || seen.renewed { read_sites(setup, found, world) } else { Ok(()) }
+}
+
+/// Contacts as rows, with normals that know their neighbours.
+pub(super) fn read_sites(setup: &Setup, found: &mut Detection, world: &World) -> Result<(), StepError> {
+    let Detection { detect, neighbours, sites } = found;
+    let params = &setup.params;
+    neighbours.judge(world, &mut detect.watched, None, [params.step(), params.slop]);
+    sites.read(world, &mut detect.watched, |bodies| rest_speed(world, &detect.trails, params, bodies))
 }

@@ -38,7 +38,11 @@
 //!
 //! `tests/time_sleeping.rs`
 
-use super::{stepper::TimeStepping, watched::Watched};
+use super::{
+    joined::Joined,
+    state::{Books, Detection, Setup},
+    watched::Watched,
+};
 use crate::{anchor::Anchor, errors::of_world};
 use constraint_dynamics::Islands;
 use sim_math::{glam::DVec3, spatial::Motion};
@@ -85,160 +89,190 @@ fn is_driven(world: &World, slot: u32) -> bool {
     world.body_in_slot(slot).is_some_and(|(_, b)| moves(b))
 }
 
-impl TimeStepping {
-    /// At the end of a step: islands that are calm fall asleep.
-    pub(super) fn settle(&mut self, world: &mut World) -> Result<(), StepError> {
-        let Some(params) = self.params.sleep else { return Ok(()) };
-        let (time, count) = (world.time(), world.body_slots());
-        let sleep = &mut self.sleep;
-        sleep.anchors.resize(count, None);
-        sleep.calm.clear();
-        sleep.calm.resize(count, false);
-        let mut any = false;
-        for slot in 0..count as u32 {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if !body.is_free() || body.rest() != Rest::Awake {
-                continue;
-            }
-            let (radius, pose) = (self.detect.trails.radius(slot), body.state().pose());
-            let anchor = &mut sleep.anchors[slot as usize];
-            let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
-            // What joints hold stays awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
-            let pulled = world.gravity() + body.pull() != DVec3::ZERO;
-            let calm = long && pulled && !body.has_stateful_forces() && !self.joined.holds(slot);
-            sleep.calm[slot as usize] = calm;
-            any |= calm;
+/// At the end of a step: islands that are calm fall asleep.
+pub(super) fn settle(
+    setup: &Setup,
+    found: &Detection,
+    joined: &Joined,
+    books: &mut Books,
+    sleep: &mut Sleep,
+    world: &mut World,
+) -> Result<(), StepError> {
+    let Some(params) = setup.params.sleep else { return Ok(()) };
+    let (time, count) = (world.time(), world.body_slots());
+    sleep.anchors.resize(count, None);
+    sleep.calm.clear();
+    sleep.calm.resize(count, false);
+    let mut any = false;
+    for slot in 0..count as u32 {
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        if !body.is_free() || body.rest() != Rest::Awake {
+            continue;
         }
-        if !any {
-            return Ok(());
-        }
-        sleep.touching.clear();
-        for (k, pair) in (0..).zip(&self.detect.watched) {
-            if pair.touching && pair.sensor.is_none() {
-                sleep.touching.push(k);
-                // What a script moves, or what sleeps already without its neighbour, is no place to lie.
-                for side in 0..2 {
-                    if is_driven(world, pair.bodies[side]) {
-                        sleep.calm[pair.bodies[1 - side] as usize] = false;
-                    }
-                }
-            }
-        }
-        let watched = &self.detect.watched;
-        let pairs = sleep.touching.iter().map(|k| watched[*k as usize].bodies);
-        sleep.islands.find(count, pairs, |slot| is_free(world, slot));
-        for island in 0..sleep.islands.len() {
-            let bodies = || {
-                let members = sleep.islands.contacts(island).iter();
-                let slots = members.flat_map(|m| watched[sleep.touching[*m as usize] as usize].bodies);
-                slots.filter(|slot| is_free(world, *slot))
-            };
-            let calm = |slot: u32| sleep.calm[slot as usize] || is_asleep(world, slot);
-            if bodies().all(calm) && bodies().any(|slot| !is_asleep(world, slot)) {
-                sleep.stack.extend(bodies());
-            }
-        }
-        let mut stack = std::mem::take(&mut sleep.stack);
-        stack.sort_unstable();
-        stack.dedup();
-        for slot in stack.drain(..) {
-            if let Some((id, body)) = world.body_in_slot(slot) {
-                if body.rest() == Rest::Awake {
-                    world.put_to_sleep(id, time).map_err(of_world)?;
-                    self.report.fell_asleep += 1;
-                }
-            }
-        }
-        self.sleep.stack = stack;
-        Ok(())
+        let (radius, pose) = (found.detect.trails.radius(slot), body.state().pose());
+        let anchor = &mut sleep.anchors[slot as usize];
+        let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
+        // What joints hold stays awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
+        let pulled = world.gravity() + body.pull() != DVec3::ZERO;
+        let calm = long && pulled && !body.has_stateful_forces() && !joined.holds(slot);
+        sleep.calm[slot as usize] = calm;
+        any |= calm;
     }
-
-    /// At the start of a step of `h` seconds: what is about to be touched wakes up.
-    pub(super) fn wake_disturbed(&mut self, world: &mut World, h: f64) {
-        if self.params.sleep.is_none() {
-            return;
+    if !any {
+        return Ok(());
+    }
+    sleep.touching.clear();
+    for (k, pair) in (0..).zip(&found.detect.watched) {
+        if pair.touching && pair.sensor.is_none() {
+            sleep.touching.push(k);
+            // What a script moves, or what sleeps already without its neighbour, is no place to lie.
+            for side in 0..2 {
+                if is_driven(world, pair.bodies[side]) {
+                    sleep.calm[pair.bodies[1 - side] as usize] = false;
+                }
+            }
         }
-        for k in 0..self.detect.watched.len() {
-            let pair = &self.detect.watched[k];
-            let [a, b] = pair.bodies;
-            let (sleeper, other) = match (is_asleep(world, a), is_asleep(world, b)) {
-                (true, false) => (a, b),
-                (false, true) => (b, a),
+    }
+    let watched = &found.detect.watched;
+    let pairs = sleep.touching.iter().map(|k| watched[*k as usize].bodies);
+    sleep.islands.find(count, pairs, |slot| is_free(world, slot));
+    for island in 0..sleep.islands.len() {
+        let bodies = || {
+            let members = sleep.islands.contacts(island).iter();
+            let slots = members.flat_map(|m| watched[sleep.touching[*m as usize] as usize].bodies);
+            slots.filter(|slot| is_free(world, *slot))
+        };
+        let calm = |slot: u32| sleep.calm[slot as usize] || is_asleep(world, slot);
+        if bodies().all(calm) && bodies().any(|slot| !is_asleep(world, slot)) {
+            sleep.stack.extend(bodies());
+        }
+    }
+    let mut stack = std::mem::take(&mut sleep.stack);
+    stack.sort_unstable();
+    stack.dedup();
+    for slot in stack.drain(..) {
+        if let Some((id, body)) = world.body_in_slot(slot) {
+            if body.rest() == Rest::Awake {
+                world.put_to_sleep(id, time).map_err(of_world)?;
+                books.report.fell_asleep += 1;
+            }
+        }
+    }
+    sleep.stack = stack;
+    Ok(())
+}
+
+/// At the start of a step of `h` seconds: what is about to be touched wakes up.
+pub(super) fn wake_disturbed(
+    setup: &Setup,
+    found: &Detection,
+    books: &mut Books,
+    sleep: &mut Sleep,
+    world: &mut World,
+    h: f64,
+) {
+    if setup.params.sleep.is_none() {
+        return;
+    }
+    for k in 0..found.detect.watched.len() {
+        let pair = &found.detect.watched[k];
+        let [a, b] = pair.bodies;
+        let (sleeper, other) = match (is_asleep(world, a), is_asleep(world, b)) {
+            (true, false) => (a, b),
+            (false, true) => (b, a),
+            _ => continue,
+        };
+        let active = is_driven(world, other) || is_free(world, other);
+        if pair.sensor.is_none() && active && closes(world, pair, h) {
+            wake_island(found, books, sleep, world, sleeper);
+        }
+    }
+}
+
+/// Wakes a body, if it sleeps, and all sleepers that hang together with it.
+pub(super) fn wake_island(
+    found: &Detection,
+    books: &mut Books,
+    sleep: &mut Sleep,
+    world: &mut World,
+    slot: u32,
+) {
+    let mut stack = std::mem::take(&mut sleep.stack);
+    stack.clear();
+    stack.push(slot);
+    let mut first = 0;
+    // Breadth first; `stack[..first]` are done. Only sleepers are passed through, but for the body itself.
+    while first < stack.len() {
+        let body = stack[first];
+        first += 1;
+        for pair in found.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
+            let other = match pair.bodies {
+                [a, b] if a == body => b,
+                [a, b] if b == body => a,
                 _ => continue,
             };
-            let active = is_driven(world, other) || is_free(world, other);
-            if pair.sensor.is_none() && active && closes(world, pair, h) {
-                self.wake_island(world, sleeper);
+            if is_asleep(world, other) && !stack.contains(&other) {
+                stack.push(other);
             }
         }
     }
-
-    /// Wakes a body, if it sleeps, and all sleepers that hang together with it.
-    pub(super) fn wake_island(&mut self, world: &mut World, slot: u32) {
-        let mut stack = std::mem::take(&mut self.sleep.stack);
-        stack.clear();
-        stack.push(slot);
-        let mut first = 0;
-        // Breadth first; `stack[..first]` are done. Only sleepers are passed through, but for the body itself.
-        while first < stack.len() {
-            let body = stack[first];
-            first += 1;
-            for pair in self.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
-                let other = match pair.bodies {
-                    [a, b] if a == body => b,
-                    [a, b] if b == body => a,
-                    _ => continue,
-                };
-                if is_asleep(world, other) && !stack.contains(&other) {
-                    stack.push(other);
-                }
+    // By slot, so that the order of the tables does not show.
+    stack.sort_unstable();
+    for slot in stack.drain(..) {
+        if let Some((id, _)) = world.body_in_slot(slot) {
+            books.report.woke_up += u32::from(world.wake(id, world.time()));
+            // Who was pushed is not calm, even if it has not moved yet.
+            if let Some(anchor) = sleep.anchors.get_mut(slot as usize) {
+                *anchor = None;
             }
         }
-        // By slot, so that the order of the tables does not show.
-        stack.sort_unstable();
-        for slot in stack.drain(..) {
+    }
+    sleep.stack = stack;
+}
+
+/// Wakes those whom a change by the user concerns; all, if that is of materials, or nothing sleeps under this stepper.
+pub(super) fn wake_changed(
+    setup: &Setup,
+    found: &Detection,
+    books: &mut Books,
+    sleep: &mut Sleep,
+    world: &mut World,
+    known: bool,
+) {
+    if setup.params.sleep.is_none() || !known || world.changes().contains(&Change::Materials) {
+        for slot in 0..world.body_slots() as u32 {
             if let Some((id, _)) = world.body_in_slot(slot) {
-                self.report.woke_up += u32::from(world.wake(id, world.time()));
-                // Who was pushed is not calm, even if it has not moved yet.
-                if let Some(anchor) = self.sleep.anchors.get_mut(slot as usize) {
-                    *anchor = None;
-                }
+                books.report.woke_up += u32::from(world.wake(id, world.time()));
             }
         }
-        self.sleep.stack = stack;
+        // Nobody is calm, even if it has not moved yet.
+        sleep.anchors.clear();
+        return;
     }
-
-    /// Wakes those whom a change by the user concerns; all, if that is of materials, or nothing sleeps under this stepper.
-    pub(super) fn wake_changed(&mut self, world: &mut World, known: bool) {
-        if self.params.sleep.is_none() || !known || world.changes().contains(&Change::Materials) {
-            for slot in 0..world.body_slots() as u32 {
-                if let Some((id, _)) = world.body_in_slot(slot) {
-                    self.report.woke_up += u32::from(world.wake(id, world.time()));
-                }
+    for k in 0..world.changes().len() {
+        match world.changes()[k] {
+            Change::Added(body) | Change::Moved(body) | Change::Pushed(body) | Change::Filtered(body) => {
+                wake_island(found, books, sleep, world, body.index());
             }
-            // Nobody is calm, even if it has not moved yet.
-            self.sleep.anchors.clear();
-            return;
-        }
-        for k in 0..world.changes().len() {
-            match world.changes()[k] {
-                Change::Added(body) | Change::Moved(body) | Change::Pushed(body) | Change::Filtered(body) => {
-                    self.wake_island(world, body.index());
-                }
-                Change::Removed(collider) => self.wake_neighbours(world, collider),
-                _ => {}
-            }
+            Change::Removed(collider) => wake_neighbours(found, books, sleep, world, collider),
+            _ => {}
         }
     }
+}
 
-    /// Wakes what touched a collider that is gone.
-    fn wake_neighbours(&mut self, world: &mut World, gone: ColliderId) {
-        for k in 0..self.detect.watched.len() {
-            let pair = &self.detect.watched[k];
-            if pair.touching && pair.sensor.is_none() && pair.rest.names.contains(&gone) {
-                let [a, b] = pair.bodies;
-                self.wake_island(world, if pair.rest.names[0] == gone { b } else { a });
-            }
+/// Wakes what touched a collider that is gone.
+fn wake_neighbours(
+    found: &Detection,
+    books: &mut Books,
+    sleep: &mut Sleep,
+    world: &mut World,
+    gone: ColliderId,
+) {
+    for k in 0..found.detect.watched.len() {
+        let pair = &found.detect.watched[k];
+        if pair.touching && pair.sensor.is_none() && pair.rest.names.contains(&gone) {
+            let [a, b] = pair.bodies;
+            wake_island(found, books, sleep, world, if pair.rest.names[0] == gone { b } else { a });
         }
     }
 }

@@ -36,10 +36,12 @@
 //! `tests/time_soft.rs`
 
 use super::{
+    flight, forces,
     guard::{Arrival, Guard},
     missed::Missed,
-    notice::Push,
+    notice::{self, Push},
     patches::Patches,
+    quarantine, sleep,
     stepper::{Stage, TimeStepping},
     turning::{Turning, arrive_from_rest, parts},
 };
@@ -83,30 +85,40 @@ impl TimeStepping {
     pub(super) fn soft_step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
         let end = self.soft_end(world, end);
         let h = end - world.time();
-        self.report.solver.steps += 1;
-        self.wake_disturbed(world, h);
-        self.trace(Stage::Read);
-        self.read_flyers(world);
-        if self.freeze_runaways(world)? {
-            self.read_flyers(world);
+        self.books.report.solver.steps += 1;
+        sleep::wake_disturbed(&self.setup, &self.found, &mut self.books, &mut self.sleep, world, h);
+        self.books.trace(Stage::Read);
+        flight::read_flyers(&mut self.bodies, world);
+        if quarantine::freeze_runaways(&self.bodies, &mut self.books, world)? {
+            // Their boxes reached everybody.
+            self.found.detect.doubt_pairs();
+            self.find_contacts(world)?;
+            flight::read_flyers(&mut self.bodies, world);
         }
-        self.trace(Stage::Forces);
-        self.kicks(world, h)?;
-        self.trace(Stage::Solve);
+        self.books.trace(Stage::Forces);
+        forces::kicks(&mut self.bodies, &mut self.problem, world, h)?;
+        self.books.trace(Stage::Solve);
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
-        self.trace(Stage::Move);
+        self.books.trace(Stage::Move);
         self.find_arrivals(world);
         self.answer_missed(world, h)?;
         self.guard_arrivals(world, h);
         self.carry(world, end)?;
-        self.fire_timers(world, end);
+        notice::fire_timers(&mut self.books, world, end);
         world.set_time(end).map_err(of_world)?;
-        self.trace(Stage::Detect);
+        self.books.trace(Stage::Detect);
         self.find_contacts(world)?;
-        self.notice(world);
-        self.settle(world)?;
-        self.report.events += 1;
+        notice::notice(&self.setup, &mut self.found, &mut self.books, world);
+        sleep::settle(
+            &self.setup,
+            &self.found,
+            &self.problem.joined,
+            &mut self.books,
+            &mut self.sleep,
+            world,
+        )?;
+        self.books.report.events += 1;
         self.control(world)
     }
 
@@ -133,14 +145,14 @@ impl TimeStepping {
 
     fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
-        let parts = Territories::worth(soft.patches.len(), self.parts.executor.parallelism());
-        soft.bodies.divide(self.flyers.len(), parts, &|slot| {
+        let parts = Territories::worth(soft.patches.len(), self.setup.parts.executor.parallelism());
+        soft.bodies.divide(self.bodies.flyers.len(), parts, &|slot| {
             let (_, body) = world.body_in_slot(slot)?;
             (body.is_free() && body.rest() == Rest::Awake).then(|| body.center())
         });
         let rate = 1.0 / h;
         soft.turnings.clear();
-        for ((slot, flyer), touched) in self.flyers.iter().enumerate().zip(&soft.touched) {
+        for ((slot, flyer), touched) in self.bodies.flyers.iter().enumerate().zip(&soft.touched) {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
             let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
             let turning = turns.and_then(|body| Turning::new(body.state(), flyer.kick.angular, h));
@@ -150,7 +162,7 @@ impl TimeStepping {
             soft.turnings.push(turning);
         }
         let report = soft.solver.step_by(
-            self.parts.executor.as_ref(),
+            self.setup.parts.executor.as_ref(),
             &mut soft.bodies,
             &mut soft.patches.manifolds,
             h,
@@ -159,11 +171,11 @@ impl TimeStepping {
             Ok(report) => report.substeps,
             Err(error) => return Err(soft_error(world, &soft.patches.manifolds, error)),
         };
-        self.report.solver.islands += 1;
+        self.books.report.solver.islands += 1;
         let patches = soft.patches.len() as u64;
-        self.report.solver.largest = self.report.solver.largest.max(patches);
-        self.report.solver.count(soft.substeps, soft.patches.len());
-        self.report.solver.points = self.report.solver.points.max(patches);
+        self.books.report.solver.largest = self.books.report.solver.largest.max(patches);
+        self.books.report.solver.count(soft.substeps, soft.patches.len());
+        self.books.report.solver.points = self.books.report.solver.points.max(patches);
         Ok(())
     }
 
@@ -173,7 +185,7 @@ impl TimeStepping {
         let fast = 0.125 * h * world.gravity().length();
         let (mut work, mut deepest) = (ContactWork::default(), 0.0_f64);
         let time = world.time();
-        for pair in &mut self.detect.watched {
+        for pair in &mut self.found.detect.watched {
             let [start, count] = pair.span.map(|k| k as usize);
             if count == 0 {
                 continue;
@@ -191,10 +203,12 @@ impl TimeStepping {
                 if outcome.impulse == DVec3::ZERO {
                     continue;
                 }
-                self.flyers[a as usize].pushed = true;
-                self.flyers[b as usize].pushed = true;
+                self.bodies.flyers[a as usize].pushed = true;
+                self.bodies.flyers[b as usize].pushed = true;
                 // What gravity alone gives in a step is no impact; asked for only where the approach is fast at all.
-                let pull = || self.flyers[a as usize].acceleration - self.flyers[b as usize].acceleration;
+                let pull = || {
+                    self.bodies.flyers[a as usize].acceleration - self.bodies.flyers[b as usize].acceleration
+                };
                 let ordinary = outcome.approach > fast && outcome.approach > fast + 2.0 * h * pull().length();
                 *(if ordinary { &mut work.impact } else { &mut work.micro }) += outcome.normal_work;
                 work.friction += outcome.friction_work;
@@ -213,9 +227,12 @@ impl TimeStepping {
                     }
                     world.book_support(&kind, push.point, impulse);
                 }
-                self.detect.exerted.add(pair, self.advances, &push, time);
-                *(if ordinary { &mut self.report.collisions } else { &mut self.report.micro_collisions }) +=
-                    1;
+                self.found.detect.exerted.add(pair, self.books.advances, &push, time);
+                *(if ordinary {
+                    &mut self.books.report.collisions
+                } else {
+                    &mut self.books.report.micro_collisions
+                }) += 1;
                 if !pair.touching {
                     pair.touching = true;
                     world.list(Event { time, kind: pair.notice(true) });
@@ -233,21 +250,21 @@ impl TimeStepping {
         work.micro += self.gifts(world, h) - alone;
         work.micro += self.lifts(world, h);
         world.book_contact_work(&work);
-        self.report.solver.deepest = self.report.solver.deepest.max(deepest);
+        self.books.report.solver.deepest = self.books.report.solver.deepest.max(deepest);
         let mut imbalance = 0.0_f64;
-        for (k, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+        for (k, flyer) in self.bodies.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
             if soft.bodies.is_movable(k) {
                 let change = soft.bodies.velocity(k).linear - flyer.start.linear;
                 imbalance = imbalance.max(change.length_squared());
             }
         }
-        self.report.solver.imbalance = imbalance.sqrt() / h;
-        self.book_forces(world, h, |slot| self.mean_way(slot, h) * (1.0 / h));
+        self.books.report.solver.imbalance = imbalance.sqrt() / h;
+        forces::book_forces(&self.bodies, world, h, |slot| self.mean_way(slot, h) * (1.0 / h));
     }
 
     /// Velocity of a body before the contacts of the step, as the solver was given it.
     fn velocity_before(&self, slot: usize) -> Motion {
-        let start = self.flyers[slot].start;
+        let start = self.bodies.flyers[slot].start;
         let turning = self.soft.as_ref().and_then(|soft| soft.turnings.get(slot)?.as_ref());
         turning.map_or(start, |turning| Motion::new(turning.velocity, start.linear))
     }
@@ -262,7 +279,7 @@ impl TimeStepping {
     fn gifts(&self, world: &World, h: f64) -> f64 {
         let Some(soft) = &self.soft else { return 0.0 };
         let mut work = 0.0;
-        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+        for (slot, flyer) in self.bodies.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let BodyKind::Free(mass) = *body.kind() else { continue };
             if !soft.bodies.is_movable(slot) {
@@ -287,7 +304,7 @@ impl TimeStepping {
     fn lifts(&self, world: &World, h: f64) -> f64 {
         let Some(soft) = &self.soft else { return 0.0 };
         let mut work = 0.0;
-        for (slot, flyer) in self.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+        for (slot, flyer) in self.bodies.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             if soft.bodies.is_movable(slot) {
                 let moved = soft.bodies.displacement(slot).linear;
@@ -302,7 +319,7 @@ impl TimeStepping {
         let Some(soft) = &mut self.soft else { return };
         let mut stepping = 0.0;
         soft.arrivals.clear();
-        for (slot, flyer) in self.flyers.iter().enumerate() {
+        for (slot, flyer) in self.bodies.flyers.iter().enumerate() {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
             let pushed = found.filter(|body| body.is_free() && flyer.pushed && soft.bodies.is_movable(slot));
             let arrival = pushed.map(|body| {
@@ -340,7 +357,8 @@ impl TimeStepping {
         let Some(soft) = &mut self.soft else { return };
         let SoftContacts { guard, bodies, patches, arrivals, missed, .. } = soft;
         let joined = &missed.joined[..];
-        let taken = guard.check(world, &self.flyers, bodies, &mut patches.manifolds, joined, arrivals, h);
+        let taken =
+            guard.check(world, &self.bodies.flyers, bodies, &mut patches.manifolds, joined, arrivals, h);
         if taken > 0.0 {
             world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
         }
@@ -349,7 +367,7 @@ impl TimeStepping {
     /// Moves the bodies that contacts or forces pushed; others fly on.
     fn carry(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
         let time = world.time();
-        for slot in 0..self.flyers.len() as u32 {
+        for slot in 0..self.bodies.flyers.len() as u32 {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
             let Some(soft) = &self.soft else { return Ok(()) };
             if !body.is_free() || !soft.bodies.is_movable(slot as usize) {
@@ -359,11 +377,11 @@ impl TimeStepping {
             let finite = |m: Motion| m.to_array().iter().all(|x| x.is_finite());
             if !(finite(x) && finite(v)) {
                 world.quarantine(id, time).map_err(of_world)?;
-                self.report.quarantined += 1;
-                self.detect.doubt_pairs();
+                self.books.report.quarantined += 1;
+                self.found.detect.doubt_pairs();
             } else if let Some(Arrival { pose, velocity, .. }) = soft.arrivals[slot as usize] {
                 world.arrive(slot, end, pose, velocity).map_err(of_world)?;
-            } else if !self.flies_on(body, slot) {
+            } else if !flight::flies_on(&self.bodies, body, slot) {
                 let state = *body.state();
                 world.relaunch(id, time, state).map_err(of_world)?;
             }

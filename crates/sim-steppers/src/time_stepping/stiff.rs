@@ -34,7 +34,10 @@
 //!
 //! `a_spring_presses_a_block_to_the_floor_and_friction_holds_it`, `tests/time_energy.rs`
 
-use super::stepper::{IslandSpan, TimeStepping};
+use super::{
+    contact, forces,
+    state::{Books, Detection, IslandSpan, Problem, Setup, StepBodies},
+};
 use constraint_dynamics::{
     PoolBody, PoolContact,
     implicit::{ImplicitWorkspace, SpringDamper},
@@ -46,6 +49,7 @@ use sim_math::{
 };
 use sim_traits::RowProblem;
 use sim_world::{StepError, World};
+use std::ops::Range;
 
 /// Most contacts of such a problem.
 const MOST: usize = 200;
@@ -165,52 +169,57 @@ impl Stiff {
     }
 }
 
-impl TimeStepping {
-    /// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and kicks in the pool and of
-    /// flyers are then those of the end of the step.
-    pub(super) fn solve_stiff(
-        &mut self,
-        world: &World,
-        start: usize,
-        end: usize,
-        h: f64,
-    ) -> Result<(), StepError> {
-        let contacts = &self.contacts[start..end];
-        self.stiff.assemble(&self.pool, contacts);
-        let all = &self.delassus;
-        let stiff = &self.stiff;
-        let (velocity, friction) = (&all.velocity[start..end], &all.friction[start..end]);
-        let problem = RowProblem::new(&stiff.starts, &stiff.columns, &stiff.blocks, velocity, friction, &[]);
-        let Some(solver) = self.parts.contacts.solver() else { return Ok(()) };
-        let impulses = &mut self.impulses[start..end];
-        let solved = problem.and_then(|problem| self.softener.solve(&problem, solver, impulses));
-        self.count_solved(
-            world,
-            IslandSpan { contacts: [start as u32, end as u32], blocks: [0; 2] },
-            solved,
-        )?;
-        self.stiff.reset(&self.pool);
-        for (contact, p) in self.contacts[start..end].iter().zip(&self.impulses[start..end]) {
-            self.stiff.push(&self.pool, contact, contact.frame * *p);
-        }
-        // Impulses of contacts alone, before springs give way.
-        for (k, &slot) in self.stiff.slots.iter().enumerate() {
-            let x = &self.stiff.numbers[6 * k..6 * k + 6];
-            let body = &self.pool[slot as usize];
-            let kick = &mut self.flyers[slot as usize].kick;
-            kick.angular -= body.inverse_inertia * DVec3::new(x[0], x[1], x[2]);
-            kick.linear -= DVec3::new(x[3], x[4], x[5]) * body.inverse_mass;
-        }
-        self.stiff.respond();
-        for (body, response) in self.pool.iter_mut().zip(&self.stiff.response) {
-            body.velocity += *response;
-        }
-        let mut ends = Vec::with_capacity(self.stiff.slots.len());
-        for &slot in &self.stiff.slots {
-            self.flyers[slot as usize].kick += self.stiff.response[slot as usize];
-            ends.push(self.pool[slot as usize].velocity);
-        }
-        self.elastic_impulses(&ends, h);
-        Ok(())
+/// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and kicks in the pool and of
+/// flyers are then those of the end of the step.
+pub(super) fn solve_stiff(
+    setup: &mut Setup,
+    found: &Detection,
+    bodies: &mut StepBodies,
+    problem: &mut Problem,
+    books: &mut Books,
+    world: &World,
+    range: Range<usize>,
+) -> Result<(), StepError> {
+    let (start, end) = (range.start, range.end);
+    let contacts = &problem.contacts[start..end];
+    problem.stiff.assemble(&bodies.pool, contacts);
+    let all = &problem.delassus;
+    let stiff = &problem.stiff;
+    let (velocity, friction) = (&all.velocity[start..end], &all.friction[start..end]);
+    let rows = RowProblem::new(&stiff.starts, &stiff.columns, &stiff.blocks, velocity, friction, &[]);
+    let Some(solver) = setup.parts.contacts.solver() else { return Ok(()) };
+    let impulses = &mut problem.impulses[start..end];
+    let solved = rows.and_then(|rows| problem.softener.solve(&rows, solver, impulses));
+    contact::count_solved(
+        found,
+        bodies,
+        problem,
+        books,
+        world,
+        IslandSpan { contacts: [start as u32, end as u32], blocks: [0; 2] },
+        solved,
+    )?;
+    problem.stiff.reset(&bodies.pool);
+    for (contact, p) in problem.contacts[start..end].iter().zip(&problem.impulses[start..end]) {
+        problem.stiff.push(&bodies.pool, contact, contact.frame * *p);
     }
+    // Impulses of contacts alone, before springs give way.
+    for (k, &slot) in problem.stiff.slots.iter().enumerate() {
+        let x = &problem.stiff.numbers[6 * k..6 * k + 6];
+        let body = &bodies.pool[slot as usize];
+        let kick = &mut bodies.flyers[slot as usize].kick;
+        kick.angular -= body.inverse_inertia * DVec3::new(x[0], x[1], x[2]);
+        kick.linear -= DVec3::new(x[3], x[4], x[5]) * body.inverse_mass;
+    }
+    problem.stiff.respond();
+    for (body, response) in bodies.pool.iter_mut().zip(&problem.stiff.response) {
+        body.velocity += *response;
+    }
+    let mut ends = Vec::with_capacity(problem.stiff.slots.len());
+    for &slot in &problem.stiff.slots {
+        bodies.flyers[slot as usize].kick += problem.stiff.response[slot as usize];
+        ends.push(bodies.pool[slot as usize].velocity);
+    }
+    forces::elastic_impulses(bodies, problem, &ends, problem.h);
+    Ok(())
 }

@@ -34,7 +34,11 @@
 //!
 //! `tests/time_struck.rs`
 
-use super::{sites::Site, stepper::TimeStepping, watched::Horizon};
+use super::{
+    sites::{self, Site},
+    state::{Detection, Setup, StepBodies},
+    watched::Horizon,
+};
 use sim_world::{StepError, World};
 
 /// Most problems of one step that are solved again.
@@ -42,50 +46,59 @@ pub(super) const MOST: u32 = 8;
 /// Overlap at the end of the step from which on a contact that the problem did not have is hit, share of the radius of the smaller body.
 const OVERLAP: f64 = 1e-4;
 
-impl TimeStepping {
-    /// Looks for contacts that bodies reach within `h` seconds with the velocities that impacts gave them.
-    pub(super) fn reach_after_impacts(&mut self, world: &World, h: f64) -> Result<(), StepError> {
-        let mut any = false;
-        for (slot, flyer) in (0..).zip(&self.flyers).filter(|(_, flyer)| flyer.struck) {
-            self.detect.trails.hasten(slot, flyer.start, flyer.acceleration.length(), h);
+/// Looks for contacts that bodies reach within `h` seconds with the velocities that impacts gave them.
+pub(super) fn reach_after_impacts(
+    setup: &mut Setup,
+    found: &mut Detection,
+    bodies: &StepBodies,
+    world: &World,
+    h: f64,
+) -> Result<(), StepError> {
+    let mut any = false;
+    for (slot, flyer) in (0..).zip(&bodies.flyers).filter(|(_, flyer)| flyer.struck) {
+        found.detect.trails.hasten(slot, flyer.start, flyer.acceleration.length(), h);
+        any = true;
+    }
+    if any {
+        reach_out(setup, found, world)?;
+    }
+    Ok(())
+}
+
+/// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that the problem did
+/// not have is hit.
+pub(super) fn reach_with_solution(
+    setup: &mut Setup,
+    found: &mut Detection,
+    bodies: &StepBodies,
+    world: &World,
+    h: f64,
+) -> Result<bool, StepError> {
+    let mut any = false;
+    for (slot, (body, flyer)) in (0..).zip(bodies.pool.iter().zip(&bodies.flyers)) {
+        // What contacts push moves along a straight line.
+        if body.is_movable() && (flyer.driven || body.velocity != flyer.start + flyer.kick) {
+            found.detect.trails.hasten(slot, body.velocity, 0.0, h);
             any = true;
         }
-        if any {
-            self.reach_out(world)?;
-        }
-        Ok(())
     }
+    if !any || !reach_out(setup, found, world)? {
+        return Ok(false);
+    }
+    let hit = |site: &Site| {
+        let overlap = OVERLAP * found.detect.trails.smaller_radius(site.bodies);
+        site.gap.max(0.0) + site.normal_velocity(&bodies.pool) * h < -overlap
+    };
+    Ok(!found.sites.go_back(&found.detect.watched, hit))
+}
 
-    /// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that the problem did
-    /// not have is hit.
-    pub(super) fn reach_with_solution(&mut self, world: &World, h: f64) -> Result<bool, StepError> {
-        let mut any = false;
-        for (slot, (body, flyer)) in (0..).zip(self.pool.iter().zip(&self.flyers)) {
-            // What contacts push moves along a straight line.
-            if body.is_movable() && (flyer.driven || body.velocity != flyer.start + flyer.kick) {
-                self.detect.trails.hasten(slot, body.velocity, 0.0, h);
-                any = true;
-            }
-        }
-        if !any || !self.reach_out(world)? {
-            return Ok(false);
-        }
-        let Self { sites, detect, pool, .. } = self;
-        let hit = |site: &Site| {
-            let overlap = OVERLAP * detect.trails.smaller_radius(site.bodies);
-            site.gap.max(0.0) + site.normal_velocity(pool) * h < -overlap
-        };
-        Ok(!sites.go_back(&detect.watched, hit))
+/// Looks for contacts within the reach that the trails tell; true if contacts were read anew.
+fn reach_out(setup: &mut Setup, found: &mut Detection, world: &World) -> Result<bool, StepError> {
+    let mut horizon = Horizon::new(&setup.params, setup.params.step(), false);
+    horizon.lenient = setup.params.margin;
+    if !found.detect.renew(world, &mut setup.parts, &horizon)? {
+        return Ok(false);
     }
-
-    /// Looks for contacts within the reach that the trails tell; true if contacts were read anew.
-    fn reach_out(&mut self, world: &World) -> Result<bool, StepError> {
-        let mut horizon = Horizon::new(&self.params, self.params.step(), false);
-        horizon.lenient = self.params.margin;
-        if !self.detect.renew(world, &mut self.parts, &horizon)? {
-            return Ok(false);
-        }
-        self.read_sites(world)?;
-        Ok(true)
-    }
+    sites::read_sites(setup, found, world)?;
+    Ok(true)
 }

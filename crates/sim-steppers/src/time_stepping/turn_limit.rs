@@ -39,7 +39,11 @@
 //!
 //! `tests/time_spinning.rs`
 
-use super::{sites::Site, stepper::TimeStepping};
+use super::{
+    impact,
+    sites::Site,
+    state::{Detection, StepBodies},
+};
 
 /// What turns at less than this share of its radius from the centre counts as a ball.
 const ROUND: f64 = 1e-3;
@@ -48,51 +52,49 @@ const TURN: f64 = 0.5;
 /// Most cuts of a step for it.
 pub(super) const MOST: u32 = 64;
 
-impl TimeStepping {
-    /// The longest part of what is left of a step, `h` seconds, in which no body that comes near another turns too far, s.
-    pub(super) fn turn_limit(&self, h: f64) -> f64 {
-        self.sites.all.iter().fold(h, |least, site| least.min(self.turn_limit_at(site, h)))
-    }
+/// The longest part of what is left of a step, `h` seconds, in which no body that comes near another turns too far, s.
+pub(super) fn turn_limit(found: &Detection, bodies: &StepBodies, h: f64) -> f64 {
+    found.sites.all.iter().fold(h, |least, site| least.min(turn_limit_at(found, bodies, site, h)))
+}
 
-    fn turn_limit_at(&self, site: &Site, h: f64) -> f64 {
-        let (n, mut limit) = (site.frame.z_axis, h);
-        let way = site.bodies.map(|k| {
-            self.pool[k as usize].velocity.linear * h + self.flyers[k as usize].acceleration * (0.5 * h * h)
-        });
-        let nearing = (-n.dot(way[0] - way[1])).max(0.0);
-        let hit = self.time_of_hit(site, h);
-        for (slot, side) in site.bodies.into_iter().zip([n, -n]) {
-            let (body, spin) = (&self.pool[slot as usize], self.detect.trails.spin(slot));
-            // Balls may turn as they like.
-            if !body.is_movable() || spin <= ROUND * self.detect.trails.radius(slot) {
-                continue;
-            }
-            if let Some((date, speed)) = hit.filter(|(_, speed)| speed * h > TURN * spin) {
-                limit = limit.min(date.max(TURN * spin / speed));
-            }
-            let turning = body.velocity.angular.reject_from_normalized(n).length();
-            // The point is halfway between both surfaces.
-            let height = side.dot(body.center - site.point) + 0.5 * site.gap.max(0.0);
-            // Nothing of it comes down before the ball around it does.
-            if turning * limit > TURN && height - nearing < spin {
-                limit = limit.min((TURN / turning).max(h * (height - spin) / nearing));
-            }
+fn turn_limit_at(found: &Detection, bodies: &StepBodies, site: &Site, h: f64) -> f64 {
+    let (n, mut limit) = (site.frame.z_axis, h);
+    let way = site.bodies.map(|k| {
+        bodies.pool[k as usize].velocity.linear * h + bodies.flyers[k as usize].acceleration * (0.5 * h * h)
+    });
+    let nearing = (-n.dot(way[0] - way[1])).max(0.0);
+    let hit = time_of_hit(bodies, site, h);
+    for (slot, side) in site.bodies.into_iter().zip([n, -n]) {
+        let (body, spin) = (&bodies.pool[slot as usize], found.detect.trails.spin(slot));
+        // Balls may turn as they like.
+        if !body.is_movable() || spin <= ROUND * found.detect.trails.radius(slot) {
+            continue;
         }
-        limit
+        if let Some((date, speed)) = hit.filter(|(_, speed)| speed * h > TURN * spin) {
+            limit = limit.min(date.max(TURN * spin / speed));
+        }
+        let turning = body.velocity.angular.reject_from_normalized(n).length();
+        // The point is halfway between both surfaces.
+        let height = side.dot(body.center - site.point) + 0.5 * site.gap.max(0.0);
+        // Nothing of it comes down before the ball around it does.
+        if turning * limit > TURN && height - nearing < spin {
+            limit = limit.min((TURN / turning).max(h * (height - spin) / nearing));
+        }
     }
+    limit
+}
 
-    /// When a contact is hit within `h` seconds, s, and the speed at which it is, m/s.
-    fn time_of_hit(&self, site: &Site, h: f64) -> Option<(f64, f64)> {
-        let (gap, u) = (site.gap.max(0.0), self.normal_velocity(site));
-        let [a, b] = site.bodies.map(|k| self.flyers[k as usize].acceleration);
-        let pull = site.frame.z_axis.dot(a - b);
-        // g + u t + ½ a t² = 0, without cancellation.
-        let under = u * u - 2.0 * pull * gap;
-        if under < 0.0 || (u >= 0.0 && pull >= 0.0) {
-            return None;
-        }
-        let root = under.sqrt();
-        let date = if u <= 0.0 { 2.0 * gap / (root - u) } else { -(u + root) / pull };
-        (date <= h && root > 0.0).then_some((date, root))
+/// When a contact is hit within `h` seconds, s, and the speed at which it is, m/s.
+fn time_of_hit(bodies: &StepBodies, site: &Site, h: f64) -> Option<(f64, f64)> {
+    let (gap, u) = (site.gap.max(0.0), impact::normal_velocity(bodies, site));
+    let [a, b] = site.bodies.map(|k| bodies.flyers[k as usize].acceleration);
+    let pull = site.frame.z_axis.dot(a - b);
+    // g + u t + ½ a t² = 0, without cancellation.
+    let under = u * u - 2.0 * pull * gap;
+    if under < 0.0 || (u >= 0.0 && pull >= 0.0) {
+        return None;
     }
+    let root = under.sqrt();
+    let date = if u <= 0.0 { 2.0 * gap / (root - u) } else { -(u + root) / pull };
+    (date <= h && root > 0.0).then_some((date, root))
 }

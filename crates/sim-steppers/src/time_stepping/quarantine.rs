@@ -1,0 +1,51 @@
+//! Bodies whose numbers cannot be gone on with are frozen where they are, before they spoil those of others.
+
+use super::state::{Books, StepBodies};
+use crate::errors;
+use sim_math::glam::DVec3;
+use sim_world::{StepError, World};
+
+/// Freezes bodies whose velocity or acceleration cannot be squared; true if there were any.
+pub(super) fn freeze_runaways(
+    bodies: &StepBodies,
+    books: &mut Books,
+    world: &mut World,
+) -> Result<bool, StepError> {
+    let mut any = false;
+    for (slot, flyer) in (0..).zip(&bodies.flyers) {
+        let numbers = [flyer.start.linear, flyer.start.angular, flyer.acceleration];
+        if numbers.into_iter().all(|x| x.length_squared().is_finite()) {
+            continue;
+        }
+        if let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) {
+            world.quarantine(id, world.time()).map_err(errors::of_world)?;
+            books.report.quarantined += 1;
+            any = true;
+        }
+    }
+    Ok(any)
+}
+
+/// Freezes bodies whose velocity in the pool is not finite any more; true if there were any.
+pub(super) fn freeze_lost(
+    bodies: &mut StepBodies,
+    books: &mut Books,
+    world: &mut World,
+) -> Result<bool, StepError> {
+    let mut any = false;
+    for (slot, (body, flyer)) in (0..).zip(bodies.pool.iter_mut().zip(&mut bodies.flyers)) {
+        let finite = body.velocity.to_array().iter().all(|x| x.is_finite());
+        if finite || !body.is_movable() {
+            continue;
+        }
+        if let Some((id, _)) = world.body_in_slot(slot) {
+            world.quarantine(id, world.time()).map_err(errors::of_world)?;
+            books.report.quarantined += 1;
+            (flyer.pushed, flyer.struck) = (false, false);
+            flyer.acceleration = DVec3::ZERO;
+            body.inverse_mass = 0.0;
+            any = true;
+        }
+    }
+    Ok(any)
+}
