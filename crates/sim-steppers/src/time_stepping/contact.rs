@@ -281,12 +281,12 @@ fn solve_all(
 
 /// True if springs, drag or torques act on a body of an island.
 fn is_sprung(found: &Detection, problem: &Problem, island: usize) -> bool {
-    let bodies = |m: &u32| found.sites.all[problem.chosen[*m as usize] as usize].bodies;
+    let both = |m: &u32| found.sites.all[problem.chosen[*m as usize] as usize].bodies;
     !problem.stiff.is_empty() && {
         let count = problem.chosen.len();
         let (sites, pairs) = members_of(&problem.islands, count, island);
         let pair = |m: &u32| problem.joined.pairs[*m as usize - count];
-        sites.iter().flat_map(bodies).any(|slot| problem.stiff.has(slot))
+        sites.iter().flat_map(both).any(|slot| problem.stiff.has(slot))
             || pairs.iter().flat_map(pair).any(|slot| problem.stiff.has(slot))
     }
 }
