@@ -8,6 +8,7 @@
 //! | [`forbidden`] | no ignored tests, unfinished code, `mul_add`, std hash maps, machine paths |
 //! | [`manifests`] | metadata, readme, lints and an example for each crate |
 //! | [`links`] | relative links in Markdown files lead to a file |
+//! | [`steppers`] | a stepper object has methods in three files at most |
 //! | [`top_level`] | nothing unknown at the top of the repository |
 //!
 //! # The layer table
@@ -36,6 +37,7 @@ mod layers;
 mod links;
 mod manifests;
 mod sizes;
+mod steppers;
 mod top_level;
 
 use crate::args::Args;
@@ -91,6 +93,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), Failure> {
     problems.extend(forbidden::check(&files));
     problems.extend(manifests::check(workspace));
     problems.extend(links::check(&workspace.root, &files));
+    problems.extend(steppers::check(&files));
     problems.extend(top_level::check(&workspace.files()));
     problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     for problem in &problems {

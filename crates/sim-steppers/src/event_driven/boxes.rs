@@ -270,6 +270,7 @@ fn bad_box(world: &World, params: &Scaled, slot: u32, time: f64, until: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event_driven::lifetimes;
     use crate::{ContactHandling, EventDriven, EventDrivenParams};
     use collision_broadphase::CoherentHash;
     use collision_narrowphase::default_chain;
@@ -329,11 +330,11 @@ mod tests {
                 stepper.advance(&mut world, 1e-4).unwrap();
                 let slots = world.collider_slots() as u32;
                 for a in 1..slots {
-                    let Proxy::Moving(aabb) = stepper.boxes.proxies[a as usize] else { panic!() };
+                    let Proxy::Moving(aabb) = stepper.tables.boxes.proxies[a as usize] else { panic!() };
                     assert!(aabb.grown(1e-12).contains_box(&present(&world, a)), "{a} at {}", world.time());
                     for b in 0..a {
                         let close = present(&world, a).grown(1e-4).overlaps(&present(&world, b).grown(1e-4));
-                        let watched = stepper.pairs.find(Pair::new(ProxyId(a), ProxyId(b))).is_some();
+                        let watched = stepper.tables.pairs.find(Pair::new(ProxyId(a), ProxyId(b))).is_some();
                         assert!(watched || !close, "{a} and {b} at {}", world.time());
                         near += u32::from(close);
                     }
@@ -362,11 +363,12 @@ mod tests {
             let slot = world[id].colliders()[0].index();
             if starve {
                 let small = Aabb { min: DVec3::new(10.0, 90.0, 0.0), max: DVec3::new(10.1, 90.1, 0.1) };
-                stepper.boxes.proxies[slot as usize] = Proxy::Moving(small);
-                stepper.parts.broad_phase.update(&[ProxyId(slot)], &[small]).unwrap();
-                stepper.take_pair_changes(&world, world.time()).unwrap();
-                let gone: Vec<u32> = stepper.pairs.iter().map(|(pair, _)| pair).collect();
-                gone.into_iter().for_each(|pair| stepper.drop_pair(pair).unwrap());
+                stepper.tables.boxes.proxies[slot as usize] = Proxy::Moving(small);
+                stepper.setup.parts.broad_phase.update(&[ProxyId(slot)], &[small]).unwrap();
+                let EventDriven { setup, tables, books, .. } = &mut stepper;
+                lifetimes::take_pair_changes(setup, tables, books, &world, world.time()).unwrap();
+                let gone: Vec<u32> = stepper.tables.pairs.iter().map(|(pair, _)| pair).collect();
+                gone.into_iter().for_each(|pair| lifetimes::drop_pair(&mut stepper.tables, pair).unwrap());
             }
             let speed = if k == 0 { 300.0 } else { 0.0 };
             let push = (DVec3::X * speed + random.vec3(5.0)) * world[id].mass();

@@ -45,9 +45,10 @@
 //! `tests/lent.rs`, `tests/sliding.rs`, `the_largest_share_does_the_work_that_is_left`
 
 use super::{
+    check,
     phase::Phase,
     respond::Outcome,
-    stepper::EventDriven,
+    state::{Books, Response, Setup, Tables},
     touch::{HOP, LOW, Member, Touch},
 };
 use crate::push::Push;
@@ -169,89 +170,95 @@ fn apply(states: &mut [RigidState], phase: &Phase, members: [u32; 2], point: DVe
     }
 }
 
-impl EventDriven {
-    /// Limits the work of a phase to what its bodies may borrow, and notes what they did.
-    pub(super) fn lend(&mut self, phase: &mut Phase, world: &World) {
-        let envelope = self.params.envelope();
-        let credit = |m: &Member| credit(world, m.slot, envelope);
-        if self.lent.0.len() < world.body_slots() {
-            self.lent.0.resize(world.body_slots(), [0.0; 2]);
-        }
-        let mut left = [0.0; 2];
-        for member in phase.members.iter().filter(|m| m.borrows()) {
-            let (lent, credit) = (self.lent.of(member.slot), credit(member));
-            for k in 0..2 {
-                left[k] += (LIMITS[k] * credit - lent[k]).max(0.0);
-            }
-        }
-        let mut works = [Work::default(); 2];
-        let mut least = 0.0_f64;
-        for touch in phase.touches.iter().filter(|t| t.active) {
-            let (u, v) = (touch.first_velocity(&phase.members), touch.velocity(&phase.members));
-            let p = touch.impulse;
-            for (work, p) in works.iter_mut().zip([p, DVec3::Z * p.z]) {
-                work.first += p.dot(u);
-                work.second += 0.5 * p.dot(v - u);
-            }
-            least = least.max(touch.share_to_part(u.z, v.z, envelope));
-        }
-        let share = works[0].share(left[0]).min(works[1].share(left[1])).max(least).min(1.0);
-        if share < 1.0 {
-            for k in 0..phase.touches.len() {
-                let touch = &mut phase.touches[k];
-                let p = touch.impulse * share;
-                touch.push(&mut phase.members, p);
-            }
-        }
-        for (k, work) in works.iter().enumerate() {
-            self.lent.note(phase, k, work.at(share), &credit);
+/// Limits the work of a phase to what its bodies may borrow, and notes what they did.
+pub(super) fn lend(setup: &Setup, response: &mut Response, phase: &mut Phase, world: &World) {
+    let envelope = setup.params.envelope();
+    let credit = |m: &Member| credit(world, m.slot, envelope);
+    if response.lent.0.len() < world.body_slots() {
+        response.lent.0.resize(world.body_slots(), [0.0; 2]);
+    }
+    let mut left = [0.0; 2];
+    for member in phase.members.iter().filter(|m| m.borrows()) {
+        let (lent, credit) = (response.lent.of(member.slot), credit(member));
+        for k in 0..2 {
+            left[k] += (LIMITS[k] * credit - lent[k]).max(0.0);
         }
     }
+    let mut works = [Work::default(); 2];
+    let mut least = 0.0_f64;
+    for touch in phase.touches.iter().filter(|t| t.active) {
+        let (u, v) = (touch.first_velocity(&phase.members), touch.velocity(&phase.members));
+        let p = touch.impulse;
+        for (work, p) in works.iter_mut().zip([p, DVec3::Z * p.z]) {
+            work.first += p.dot(u);
+            work.second += 0.5 * p.dot(v - u);
+        }
+        least = least.max(touch.share_to_part(u.z, v.z, envelope));
+    }
+    let share = works[0].share(left[0]).min(works[1].share(left[1])).max(least).min(1.0);
+    if share < 1.0 {
+        for k in 0..phase.touches.len() {
+            let touch = &mut phase.touches[k];
+            let p = touch.impulse * share;
+            touch.push(&mut phase.members, p);
+        }
+    }
+    for (k, work) in works.iter().enumerate() {
+        response.lent.note(phase, k, work.at(share), &credit);
+    }
+}
 
-    /// Books the impulses of a phase, and of the impact that began it; `phase.states` are those of its members afterwards.
-    pub(super) fn book_phase(&mut self, phase: &mut Phase, world: &mut World, time: f64, before: &Outcome) {
-        let mut states = std::mem::take(&mut phase.states);
-        states.clear();
-        states.extend(phase.members.iter().map(|m| m.state));
-        let at = |states: &[RigidState], members: [u32; 2], point: DVec3| {
-            members.map(|k| states[k as usize].velocity_at(point))
-        };
-        let mut book = |stepper: &mut Self,
-                        (slot, collision): (u32, &Collision),
-                        members: [u32; 2],
-                        velocities: [[DVec3; 2]; 2]| {
-            let kinds = members.map(|k| phase.members[k as usize].state.kind());
-            let [from, to] = velocities;
-            world.book_collision(collision, kinds, from, to);
-            stepper.note_collision(world, slot, time, collision);
-        };
-        // The impact came first: impulse after impulse, so that the books follow each.
-        for (slot, collision) in &before.collisions {
-            let Some(pair) = self.pairs.get(*slot) else { continue };
-            let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
-            let point = collision.point;
-            let from = at(&states, members, point);
-            apply(&mut states, phase, members, point, collision.impulse);
-            book(self, (*slot, collision), members, [from, at(&states, members, point)]);
-        }
-        let mut first = std::mem::take(&mut phase.first);
-        first.clear();
-        first.extend_from_slice(&states);
-        let pushed = || phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO);
-        for touch in pushed() {
-            let Push { point, impulse, .. } = push_of(touch);
-            apply(&mut states, phase, touch.members, point, impulse);
-        }
-        for touch in pushed() {
-            let slot = phase.links[touch.link as usize].slot;
-            let Some(pair) = self.pairs.get(slot) else { continue };
-            let push = push_of(touch);
-            let collision = push.collision(pair.names, touch.approach, CollisionKind::Boosted);
-            let velocities = [&first, &states].map(|s| at(s, touch.members, push.point));
-            book(self, (slot, &collision), touch.members, velocities);
-        }
-        (phase.states, phase.first) = (states, first);
+/// Books the impulses of a phase, and of the impact that began it; `phase.states` are those of its members afterwards.
+pub(super) fn book_phase(
+    tables: &mut Tables,
+    books: &mut Books,
+    phase: &mut Phase,
+    world: &mut World,
+    time: f64,
+    before: &Outcome,
+) {
+    let mut states = std::mem::take(&mut phase.states);
+    states.clear();
+    states.extend(phase.members.iter().map(|m| m.state));
+    let at = |states: &[RigidState], members: [u32; 2], point: DVec3| {
+        members.map(|k| states[k as usize].velocity_at(point))
+    };
+    let mut book = |tables: &mut Tables,
+                    books: &mut Books,
+                    (slot, collision): (u32, &Collision),
+                    members: [u32; 2],
+                    velocities: [[DVec3; 2]; 2]| {
+        let kinds = members.map(|k| phase.members[k as usize].state.kind());
+        let [from, to] = velocities;
+        world.book_collision(collision, kinds, from, to);
+        check::note_collision(tables, books, world, slot, time, collision);
+    };
+    // The impact came first: impulse after impulse, so that the books follow each.
+    for (slot, collision) in &before.collisions {
+        let Some(pair) = tables.pairs.get(*slot) else { continue };
+        let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
+        let point = collision.point;
+        let from = at(&states, members, point);
+        apply(&mut states, phase, members, point, collision.impulse);
+        book(tables, books, (*slot, collision), members, [from, at(&states, members, point)]);
     }
+    let mut first = std::mem::take(&mut phase.first);
+    first.clear();
+    first.extend_from_slice(&states);
+    let pushed = || phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO);
+    for touch in pushed() {
+        let Push { point, impulse, .. } = push_of(touch);
+        apply(&mut states, phase, touch.members, point, impulse);
+    }
+    for touch in pushed() {
+        let slot = phase.links[touch.link as usize].slot;
+        let Some(pair) = tables.pairs.get(slot) else { continue };
+        let push = push_of(touch);
+        let collision = push.collision(pair.names, touch.approach, CollisionKind::Boosted);
+        let velocities = [&first, &states].map(|s| at(s, touch.members, push.point));
+        book(tables, books, (slot, &collision), touch.members, velocities);
+    }
+    (phase.states, phase.first) = (states, first);
 }
 
 #[cfg(test)]

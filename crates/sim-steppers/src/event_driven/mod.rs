@@ -26,9 +26,12 @@
 //! | `clusters` | bodies under forces |
 //! | `control` | timers and controllers |
 //! | `sync` | changes by the user |
+//! | `check` | a look at a pair that may collide now, and what follows |
+//! | `state` | what events read and write, as structs |
 //! | `stepper` | the event loop |
 
 mod boxes;
+mod check;
 mod close;
 mod clusters;
 mod control;
@@ -48,6 +51,7 @@ mod respond;
 mod saved;
 mod sense;
 mod sleep;
+mod state;
 mod stepper;
 mod strike;
 mod sync;

@@ -49,9 +49,11 @@
 //! `tests/every_event.rs`, `tests/support.rs`, `resting` of the validation scenes
 
 use super::{
+    check, clusters, lend,
     look::{Look, Sides, look_from},
     respond::{Outcome, Site},
-    stepper::EventDriven,
+    sleep,
+    state::{Books, Response, Setup, Tables},
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
 use crate::errors::of_world;
@@ -202,264 +204,283 @@ impl Phase {
     }
 }
 
-impl EventDriven {
-    /// Answers the collision of a pair, as seen at `time` (s), together with all contacts that it makes approach. `before` has
-    /// the impulses that an impact has given already.
-    pub(super) fn collision_phase(
-        &mut self,
-        world: &mut World,
-        slot: u32,
-        time: f64,
-        seen: &Look,
-        before: &Outcome,
-    ) -> Result<(), StepError> {
-        let mut phase = std::mem::take(&mut self.phase);
-        let end = self.sweep(&mut phase, world, slot, time, seen, before);
-        let result = match end {
-            Ok(None) => self.finish_phase(&mut phase, world, time, before),
-            Ok(Some(sleeper)) => {
-                // Nothing has been done yet: once it is awake the pair is looked at again.
-                self.wake_island(world, sleeper, time).and_then(|_| self.check(world, slot, time))
-            }
-            Err(error) => Err(error),
-        };
-        phase.clear();
-        self.phase = phase;
-        result
-    }
-
-    /// Sweeps until no contact approaches; the slot of a sleeper if one is approached.
-    fn sweep(
-        &mut self,
-        phase: &mut Phase,
-        world: &World,
-        slot: u32,
-        time: f64,
-        seen: &Look,
-        before: &Outcome,
-    ) -> Result<Option<u32>, StepError> {
-        let Some(pair) = self.pairs.get_mut(slot) else { return Ok(None) };
-        let turn = pair.next_turn();
-        for body in &before.bodies {
-            let joined = phase.join(world, body.slot, || Ok(body.before))? as usize;
-            phase.members[joined].start = body.after.velocity;
-            phase.members[joined].velocity = body.after.velocity;
-            phase.members[joined].pushed = body.after.velocity != body.before.velocity;
+/// Answers the collision of a pair, as seen at `time` (s), together with all contacts that it makes approach. `before` has
+/// the impulses that an impact has given already.
+pub(super) fn collision_phase(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    world: &mut World,
+    slot: u32,
+    time: f64,
+    seen: &Look,
+    before: &Outcome,
+) -> Result<(), StepError> {
+    let mut phase = std::mem::take(&mut response.phase);
+    let end = sweep(setup, tables, response, books, &mut phase, world, slot, time, seen, before);
+    let result = match end {
+        Ok(None) => finish_phase(setup, tables, books, &mut phase, world, time, before),
+        Ok(Some(sleeper)) => {
+            // Nothing has been done yet: once it is awake the pair is looked at again.
+            sleep::wake_island(setup, tables, books, world, sleeper, time)
+                .and_then(|_| check::check(setup, tables, response, books, world, slot, time))
         }
-        self.add_link(phase, world, slot, time, Some(seen))?;
-        if before.collisions.is_empty() {
-            // The pair was found approaching: that is no dust.
-            for touch in &mut phase.touches {
-                touch.active |= touch.approach > -touch.idle.max(0.0) && touch.approach < touch.slow;
-            }
-        }
-        // Whoever bore something lately is part of it from the start.
-        while self.spread(phase, world, time)? {}
-        let (mut residual, mut mark, mut most) = (0.0, f64::INFINITY, 0.0_f64);
-        for sweep in 0..MAX_SWEEPS {
-            self.spread(phase, world, time)?;
-            let (count, mut worst) = (phase.touches.len(), 0.0_f64);
-            for k in 0..count {
-                let k = if turn.wrapping_add(sweep) % 2 == 0 { k } else { count - 1 - k };
-                let Some(change) = phase.visit(k) else { continue };
-                worst = worst.max(change);
-                let [a, b] = phase.touches[k].members.map(|m| &phase.members[m as usize]);
-                if let Some(sleeper) = [a, b].into_iter().find(|m| m.asleep) {
-                    return Ok(Some(sleeper.slot));
-                }
-            }
-            self.report.sweeps += 1;
-            let stuck = sweep > 0 && sweep % LOOKBACK == 0 && {
-                let mark = std::mem::replace(&mut mark, worst);
-                worst > STUCK * mark
-            };
-            most = most.max(worst);
-            let enough = sweep >= PLENTY || stuck || worst <= FINE * most;
-            let settled = worst <= SETTLED || (enough && phase.largest_approach() <= 2.0 * LEFT);
-            let grows = phase.may_grow();
-            if settled && !grows {
-                break;
-            }
-            residual = phase.extrapolate(if grows { 0.0 } else { residual });
-        }
-        self.lend(phase, world);
-        Ok(None)
-    }
-
-    /// Brings in the pairs of all bodies that got impulses since the last call, in the order of their names. True if there were any.
-    fn spread(&mut self, phase: &mut Phase, world: &World, time: f64) -> Result<bool, StepError> {
-        let mut found = std::mem::take(&mut phase.found);
-        found.clear();
-        for member in phase.members.iter_mut().filter(|m| m.pushed && !m.spread) {
-            member.spread = true;
-            found.extend_from_slice(self.pairs.of_body(member.slot));
-        }
-        let key = |slot: &u32| self.pairs.get(*slot).map(|p| p.key);
-        found.sort_unstable_by_key(key);
-        found.dedup();
-        let mut grown = false;
-        let mut result = Ok(());
-        for &slot in &found {
-            let Some(pair) = self.pairs.get(slot) else { continue };
-            let known = pair.sensor.is_some() || phase.links.iter().any(|l| l.slot == slot);
-            if known || pair.distance_left(time) > self.params.envelope() {
-                continue;
-            }
-            grown = true;
-            result = self.add_link(phase, world, slot, time, None);
-            if result.is_err() {
-                break;
-            }
-        }
-        phase.found = found;
-        result.map(|()| grown)
-    }
-
-    /// Adds a pair and its contacts inside the envelope.
-    fn add_link(
-        &mut self,
-        phase: &mut Phase,
-        world: &World,
-        slot: u32,
-        time: f64,
-        seen: Option<&Look>,
-    ) -> Result<(), StepError> {
-        let Self { parts, params, pairs, report, manifolds, lent, .. } = self;
-        let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
-        let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
-        let narrow = parts.narrow_phase.as_ref();
-        let mut members = [0; 2];
-        for (k, member) in members.iter_mut().enumerate() {
-            *member = phase.join(world, pair.bodies[k], || {
-                let body = sides.name.bodies[k];
-                sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
-            })?;
-        }
-        let fresh;
-        let seen = if let Some(seen) = seen {
-            seen
-        } else {
-            report.distances += 1;
-            let states = members.map(|k| phase.members[k as usize].state);
-            let look = look_from(states, &sides, narrow, &mut pair.cache)?;
-            fresh = look.filter(|s| s.distance >= -params.overlap_tolerance).ok_or_else(|| {
-                let depth = look.map_or(f64::NAN, |s| -s.distance);
-                StepError::Overlap { pair: sides.name, depth, time }
-            })?;
-            &fresh
-        };
-        let link = phase.links.len() as u32;
-        phase.links.push(Link { slot, closest: seen.closest() });
-        if seen.distance > params.envelope() {
-            return Ok(());
-        }
-        let mut places = std::mem::take(&mut phase.sites);
-        let envelope = params.envelope();
-        let mut result = sites(&sides, narrow, &mut pair.cache, manifolds, seen, envelope, &mut places);
-        let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
-        let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
-        let mut pressing = Pressing {
-            acceleration: a - b,
-            drift: None,
-            pressure: sides.pressure(),
-            fall: pair.fall(time, seen.closing),
-            friction: surface.friction,
-            restitution: surface.restitution,
-            lent: lent.of_pair(pair.bodies),
-            room: lent.room(world, pair.bodies, params.envelope()),
-        };
-        if result.is_ok() {
-            let elapsed = time - pair.bearing.since;
-            for site in &places {
-                let at = members.map(|k| phase.members[k as usize].state.velocity_at(site.0.point));
-                pressing.drift = pair.drift(time, &site.1, at[0] - at[1]);
-                match Touch::new(&phase.members, site, link, members, &pressing, params, &sides) {
-                    Ok(mut touch) => {
-                        let force = pair.bearing.forces.iter().find(|(name, _)| *name == touch.name);
-                        // After a long flight the last forces say nothing, and a fast approach has an impact of its own.
-                        let recent = elapsed < MEMORY * touch.beat && touch.approach < touch.slow;
-                        let guess = force.filter(|_| recent).map(|(_, f)| *f * elapsed);
-                        touch.active = guess.is_some();
-                        if let Some(guess) = guess {
-                            touch.push(&mut phase.members, guess);
-                            touch.swept = guess;
-                        }
-                        phase.touches.push(touch);
-                    }
-                    Err(error) => result = Err(error),
-                }
-            }
-        }
-        phase.sites = places;
-        result
-    }
-
-    /// Books the impulses, begins new pieces, and says when to look again.
-    fn finish_phase(
-        &mut self,
-        phase: &mut Phase,
-        world: &mut World,
-        time: f64,
-        before: &Outcome,
-    ) -> Result<(), StepError> {
-        self.book_phase(phase, world, time, before);
-        let states = std::mem::take(&mut phase.states);
-        for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
-            relaunch(world, member.slot, time, state)?;
-        }
-        for link in &phase.links {
-            if let Some(pair) = self.pairs.get_mut(link.slot) {
-                pair.in_phase = true;
-            }
-        }
-        for member in phase.members.iter().filter(|m| m.pushed) {
-            self.motion_changed(world, member.slot, None, time)?;
-            self.neighbours_changed(world, member.slot, time)?;
-        }
-        self.remember_forces(phase, time);
-        // All these have an exact distance.
-        for (k, link) in phase.links.iter().enumerate() {
-            let Some(pair) = self.pairs.get_mut(link.slot) else { continue };
-            pair.in_phase = false;
-            let Some(sides) = Sides::of(world, pair) else { continue };
-            let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
-            let [Some(a), Some(b)] = now else { continue };
-            let Site { point, normal, .. } = link.closest;
-            pair.parted = Some((time, (a.velocity_at(point) - b.velocity_at(point)).dot(normal)));
-            pair.slips.clear();
-            let touches = phase.touches.iter().filter(|t| t.link == k as u32);
-            pair.slips.extend(touches.take(MAX_FORCES).map(|t| {
-                let point = t.frame.point;
-                (t.name, a.velocity_at(point) - b.velocity_at(point))
-            }));
-            let date = pair.next_look(&sides, &self.params, time, &link.closest, &[a, b]);
-            self.queue.reschedule_ranked(pair.event, date)?;
-        }
-        phase.states = states;
-        Ok(())
-    }
+        Err(error) => Err(error),
+    };
+    phase.clear();
+    response.phase = phase;
+    result
 }
 
-impl EventDriven {
-    /// Keeps the mean forces since the last phase of each pair. A phase that follows at once says nothing; a contact that had a
-    /// rest may bear again, so that half of its force is kept.
-    fn remember_forces(&mut self, phase: &Phase, time: f64) {
-        let mut first = 0;
-        while let Some(head) = phase.touches.get(first) {
-            let count = phase.touches[first..].iter().take_while(|t| t.link == head.link).count();
-            let touches = &phase.touches[first..first + count];
-            first += count;
-            let Some(pair) = self.pairs.get_mut(phase.links[head.link as usize].slot) else { continue };
-            let elapsed = time - pair.bearing.since;
-            if elapsed <= BRIEF * head.beat {
-                continue;
-            }
-            let old = std::mem::take(&mut pair.bearing.forces);
-            let known = |t: &Touch| old.iter().find(|(name, _)| *name == t.name).map(|(_, f)| *f * 0.5);
-            let force = |t: &Touch| if t.active { Some(t.impulse / elapsed) } else { known(t) };
-            let forces = touches.iter().filter_map(|t| Some((t.name, force(t)?)));
-            pair.bearing = Bearing { since: time, forces: forces.take(MAX_FORCES).collect() };
+/// Sweeps until no contact approaches; the slot of a sleeper if one is approached.
+fn sweep(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    phase: &mut Phase,
+    world: &World,
+    slot: u32,
+    time: f64,
+    seen: &Look,
+    before: &Outcome,
+) -> Result<Option<u32>, StepError> {
+    let Some(pair) = tables.pairs.get_mut(slot) else { return Ok(None) };
+    let turn = pair.next_turn();
+    for body in &before.bodies {
+        let joined = phase.join(world, body.slot, || Ok(body.before))? as usize;
+        phase.members[joined].start = body.after.velocity;
+        phase.members[joined].velocity = body.after.velocity;
+        phase.members[joined].pushed = body.after.velocity != body.before.velocity;
+    }
+    add_link(setup, tables, response, books, phase, world, slot, time, Some(seen))?;
+    if before.collisions.is_empty() {
+        // The pair was found approaching: that is no dust.
+        for touch in &mut phase.touches {
+            touch.active |= touch.approach > -touch.idle.max(0.0) && touch.approach < touch.slow;
         }
+    }
+    // Whoever bore something lately is part of it from the start.
+    while spread(setup, tables, response, books, phase, world, time)? {}
+    let (mut residual, mut mark, mut most) = (0.0, f64::INFINITY, 0.0_f64);
+    for sweep in 0..MAX_SWEEPS {
+        spread(setup, tables, response, books, phase, world, time)?;
+        let (count, mut worst) = (phase.touches.len(), 0.0_f64);
+        for k in 0..count {
+            let k = if turn.wrapping_add(sweep) % 2 == 0 { k } else { count - 1 - k };
+            let Some(change) = phase.visit(k) else { continue };
+            worst = worst.max(change);
+            let [a, b] = phase.touches[k].members.map(|m| &phase.members[m as usize]);
+            if let Some(sleeper) = [a, b].into_iter().find(|m| m.asleep) {
+                return Ok(Some(sleeper.slot));
+            }
+        }
+        books.report.sweeps += 1;
+        let stuck = sweep > 0 && sweep % LOOKBACK == 0 && {
+            let mark = std::mem::replace(&mut mark, worst);
+            worst > STUCK * mark
+        };
+        most = most.max(worst);
+        let enough = sweep >= PLENTY || stuck || worst <= FINE * most;
+        let settled = worst <= SETTLED || (enough && phase.largest_approach() <= 2.0 * LEFT);
+        let grows = phase.may_grow();
+        if settled && !grows {
+            break;
+        }
+        residual = phase.extrapolate(if grows { 0.0 } else { residual });
+    }
+    lend::lend(setup, response, phase, world);
+    Ok(None)
+}
+
+/// Brings in the pairs of all bodies that got impulses since the last call, in the order of their names. True if there were any.
+fn spread(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    phase: &mut Phase,
+    world: &World,
+    time: f64,
+) -> Result<bool, StepError> {
+    let mut found = std::mem::take(&mut phase.found);
+    found.clear();
+    for member in phase.members.iter_mut().filter(|m| m.pushed && !m.spread) {
+        member.spread = true;
+        found.extend_from_slice(tables.pairs.of_body(member.slot));
+    }
+    let key = |slot: &u32| tables.pairs.get(*slot).map(|p| p.key);
+    found.sort_unstable_by_key(key);
+    found.dedup();
+    let mut grown = false;
+    let mut result = Ok(());
+    for &slot in &found {
+        let Some(pair) = tables.pairs.get(slot) else { continue };
+        let known = pair.sensor.is_some() || phase.links.iter().any(|l| l.slot == slot);
+        if known || pair.distance_left(time) > setup.params.envelope() {
+            continue;
+        }
+        grown = true;
+        result = add_link(setup, tables, response, books, phase, world, slot, time, None);
+        if result.is_err() {
+            break;
+        }
+    }
+    phase.found = found;
+    result.map(|()| grown)
+}
+
+/// Adds a pair and its contacts inside the envelope.
+fn add_link(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    phase: &mut Phase,
+    world: &World,
+    slot: u32,
+    time: f64,
+    seen: Option<&Look>,
+) -> Result<(), StepError> {
+    let Setup { parts, params, .. } = setup;
+    let Tables { pairs, .. } = tables;
+    let Response { manifolds, lent, .. } = response;
+    let Books { report, .. } = books;
+    let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
+    let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
+    let narrow = parts.narrow_phase.as_ref();
+    let mut members = [0; 2];
+    for (k, member) in members.iter_mut().enumerate() {
+        *member = phase.join(world, pair.bodies[k], || {
+            let body = sides.name.bodies[k];
+            sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+        })?;
+    }
+    let fresh;
+    let seen = if let Some(seen) = seen {
+        seen
+    } else {
+        report.distances += 1;
+        let states = members.map(|k| phase.members[k as usize].state);
+        let look = look_from(states, &sides, narrow, &mut pair.cache)?;
+        fresh = look.filter(|s| s.distance >= -params.overlap_tolerance).ok_or_else(|| {
+            let depth = look.map_or(f64::NAN, |s| -s.distance);
+            StepError::Overlap { pair: sides.name, depth, time }
+        })?;
+        &fresh
+    };
+    let link = phase.links.len() as u32;
+    phase.links.push(Link { slot, closest: seen.closest() });
+    if seen.distance > params.envelope() {
+        return Ok(());
+    }
+    let mut places = std::mem::take(&mut phase.sites);
+    let envelope = params.envelope();
+    let mut result = sites(&sides, narrow, &mut pair.cache, manifolds, seen, envelope, &mut places);
+    let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
+    let [a, b] = sides.bodies.map(|body| body.piece().uniform_acceleration());
+    let mut pressing = Pressing {
+        acceleration: a - b,
+        drift: None,
+        pressure: sides.pressure(),
+        fall: pair.fall(time, seen.closing),
+        friction: surface.friction,
+        restitution: surface.restitution,
+        lent: lent.of_pair(pair.bodies),
+        room: lent.room(world, pair.bodies, params.envelope()),
+    };
+    if result.is_ok() {
+        let elapsed = time - pair.bearing.since;
+        for site in &places {
+            let at = members.map(|k| phase.members[k as usize].state.velocity_at(site.0.point));
+            pressing.drift = pair.drift(time, &site.1, at[0] - at[1]);
+            match Touch::new(&phase.members, site, link, members, &pressing, params, &sides) {
+                Ok(mut touch) => {
+                    let force = pair.bearing.forces.iter().find(|(name, _)| *name == touch.name);
+                    // After a long flight the last forces say nothing, and a fast approach has an impact of its own.
+                    let recent = elapsed < MEMORY * touch.beat && touch.approach < touch.slow;
+                    let guess = force.filter(|_| recent).map(|(_, f)| *f * elapsed);
+                    touch.active = guess.is_some();
+                    if let Some(guess) = guess {
+                        touch.push(&mut phase.members, guess);
+                        touch.swept = guess;
+                    }
+                    phase.touches.push(touch);
+                }
+                Err(error) => result = Err(error),
+            }
+        }
+    }
+    phase.sites = places;
+    result
+}
+
+/// Books the impulses, begins new pieces, and says when to look again.
+fn finish_phase(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    books: &mut Books,
+    phase: &mut Phase,
+    world: &mut World,
+    time: f64,
+    before: &Outcome,
+) -> Result<(), StepError> {
+    lend::book_phase(tables, books, phase, world, time, before);
+    let states = std::mem::take(&mut phase.states);
+    for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
+        relaunch(world, member.slot, time, state)?;
+    }
+    for link in &phase.links {
+        if let Some(pair) = tables.pairs.get_mut(link.slot) {
+            pair.in_phase = true;
+        }
+    }
+    for member in phase.members.iter().filter(|m| m.pushed) {
+        check::motion_changed(setup, tables, books, world, member.slot, None, time)?;
+        clusters::neighbours_changed(setup, tables, books, world, member.slot, time)?;
+    }
+    remember_forces(tables, phase, time);
+    // All these have an exact distance.
+    for (k, link) in phase.links.iter().enumerate() {
+        let Some(pair) = tables.pairs.get_mut(link.slot) else { continue };
+        pair.in_phase = false;
+        let Some(sides) = Sides::of(world, pair) else { continue };
+        let now = pair.bodies.map(|b| phase.member(b).map(|k| states[k]));
+        let [Some(a), Some(b)] = now else { continue };
+        let Site { point, normal, .. } = link.closest;
+        pair.parted = Some((time, (a.velocity_at(point) - b.velocity_at(point)).dot(normal)));
+        pair.slips.clear();
+        let touches = phase.touches.iter().filter(|t| t.link == k as u32);
+        pair.slips.extend(touches.take(MAX_FORCES).map(|t| {
+            let point = t.frame.point;
+            (t.name, a.velocity_at(point) - b.velocity_at(point))
+        }));
+        let date = pair.next_look(&sides, &setup.params, time, &link.closest, &[a, b]);
+        tables.queue.reschedule_ranked(pair.event, date)?;
+    }
+    phase.states = states;
+    Ok(())
+}
+
+/// Keeps the mean forces since the last phase of each pair. A phase that follows at once says nothing; a contact that had a
+/// rest may bear again, so that half of its force is kept.
+fn remember_forces(tables: &mut Tables, phase: &Phase, time: f64) {
+    let mut first = 0;
+    while let Some(head) = phase.touches.get(first) {
+        let count = phase.touches[first..].iter().take_while(|t| t.link == head.link).count();
+        let touches = &phase.touches[first..first + count];
+        first += count;
+        let Some(pair) = tables.pairs.get_mut(phase.links[head.link as usize].slot) else { continue };
+        let elapsed = time - pair.bearing.since;
+        if elapsed <= BRIEF * head.beat {
+            continue;
+        }
+        let old = std::mem::take(&mut pair.bearing.forces);
+        let known = |t: &Touch| old.iter().find(|(name, _)| *name == t.name).map(|(_, f)| *f * 0.5);
+        let force = |t: &Touch| if t.active { Some(t.impulse / elapsed) } else { known(t) };
+        let forces = touches.iter().filter_map(|t| Some((t.name, force(t)?)));
+        pair.bearing = Bearing { since: time, forces: forces.take(MAX_FORCES).collect() };
     }
 }
 

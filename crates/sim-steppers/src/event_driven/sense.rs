@@ -39,7 +39,7 @@
 use super::{
     look::{Sides, look},
     pairs::ActivePair,
-    stepper::EventDriven,
+    state::{Books, Setup, Tables},
 };
 use rigid_impulse::bounds::{Travel, time_to_impact};
 use sim_world::{Event, EventKind, StepError, World};
@@ -68,47 +68,60 @@ impl ActivePair {
     }
 }
 
-impl EventDriven {
-    /// A look at a pair with a sensor.
-    pub(super) fn sense(&mut self, world: &mut World, slot: u32, time: f64) -> Result<(), StepError> {
-        let Self { parts, params, pairs, report, queue, .. } = self;
-        let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
-        let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
-        report.distances += 1;
-        let seen = look(&sides, parts.narrow_phase.as_ref(), &mut pair.cache, time)?;
-        let inside = seen.is_none_or(|s| s.distance <= 0.0);
-        let (distance, closing) = seen.map_or((0.0, 0.0), |s| (s.distance, s.closing));
-        let safe = match seen {
-            Some(s) if !inside => {
-                pair.predict(&sides, params, time, distance, s.normal, Some((&s.states, s.closing))) - time
-            }
-            _ => {
-                // Twice the depth, because the bound of impacts uses half of a gap this small.
-                let gap = -2.0 * distance;
-                time_to_impact(gap, f64::INFINITY, sides.any_travel(time, gap), Travel::NONE)
-            }
-        };
-        let changing = if inside { -closing } else { closing };
-        let near = if changing > 0.0 { (distance.abs() / changing).clamp(FINE, COARSE) } else { COARSE };
-        queue.reschedule_ranked(pair.event, time + if safe > near { safe } else { near })?;
-        if inside != pair.touching {
-            pair.touching = inside;
-            let kind = pair.notice(inside);
-            world.list(Event { time, kind });
+/// A look at a pair with a sensor.
+pub(super) fn sense(
+    setup: &Setup,
+    tables: &mut Tables,
+    books: &mut Books,
+    world: &mut World,
+    slot: u32,
+    time: f64,
+) -> Result<(), StepError> {
+    let Setup { parts, params, .. } = setup;
+    let Tables { pairs, queue, .. } = tables;
+    let Books { report, .. } = books;
+    let Some(pair) = pairs.get_mut(slot) else { return Ok(()) };
+    let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
+    report.distances += 1;
+    let seen = look(&sides, parts.narrow_phase.as_ref(), &mut pair.cache, time)?;
+    let inside = seen.is_none_or(|s| s.distance <= 0.0);
+    let (distance, closing) = seen.map_or((0.0, 0.0), |s| (s.distance, s.closing));
+    let safe = match seen {
+        Some(s) if !inside => {
+            pair.predict(&sides, params, time, distance, s.normal, Some((&s.states, s.closing))) - time
         }
-        Ok(())
+        _ => {
+            // Twice the depth, because the bound of impacts uses half of a gap this small.
+            let gap = -2.0 * distance;
+            time_to_impact(gap, f64::INFINITY, sides.any_travel(time, gap), Travel::NONE)
+        }
+    };
+    let changing = if inside { -closing } else { closing };
+    let near = if changing > 0.0 { (distance.abs() / changing).clamp(FINE, COARSE) } else { COARSE };
+    queue.reschedule_ranked(pair.event, time + if safe > near { safe } else { near })?;
+    if inside != pair.touching {
+        pair.touching = inside;
+        let kind = pair.notice(inside);
+        world.list(Event { time, kind });
     }
+    Ok(())
+}
 
-    /// When to look at a sensor pair again, one of whose bodies got another motion at `time` (s).
-    pub(super) fn sense_later(&mut self, world: &World, slot: u32, time: f64) -> Result<(), StepError> {
-        let Some(pair) = self.pairs.get_mut(slot) else { return Ok(()) };
-        let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
-        let date = if pair.touching {
-            self.queue.time(pair.event).unwrap_or(time).min(time + COARSE)
-        } else {
-            pair.carry_over(&sides, &self.params, time).max(time + FINE)
-        };
-        self.queue.reschedule_ranked(pair.event, date)?;
-        Ok(())
-    }
+/// When to look at a sensor pair again, one of whose bodies got another motion at `time` (s).
+pub(super) fn sense_later(
+    setup: &Setup,
+    tables: &mut Tables,
+    world: &World,
+    slot: u32,
+    time: f64,
+) -> Result<(), StepError> {
+    let Some(pair) = tables.pairs.get_mut(slot) else { return Ok(()) };
+    let Some(sides) = Sides::of(world, pair) else { return Ok(()) };
+    let date = if pair.touching {
+        tables.queue.time(pair.event).unwrap_or(time).min(time + COARSE)
+    } else {
+        pair.carry_over(&sides, &setup.params, time).max(time + FINE)
+    };
+    tables.queue.reschedule_ranked(pair.event, date)?;
+    Ok(())
 }

@@ -39,7 +39,12 @@
 //!
 //! `tests/sleeping.rs`
 
-use super::{look::Sides, pairs::ActivePair, stepper::EventDriven};
+use super::{
+    check,
+    look::Sides,
+    pairs::ActivePair,
+    state::{Books, Setup, Tables},
+};
 use crate::{anchor::Anchor, errors::of_world};
 use sim_math::spatial::Motion;
 use sim_world::{Body, Rest, StepError, World};
@@ -85,120 +90,130 @@ fn radius(world: &World, body: &Body) -> f64 {
     colliders.filter_map(|c| Some(world.collider(*c).ok()?.extent().spin_radius)).fold(0.0, f64::max)
 }
 
-impl EventDriven {
-    /// At the end of a window: islands that are calm fall asleep.
-    pub(super) fn settle(&mut self, world: &mut World, time: f64) -> Result<(), StepError> {
-        let Some(params) = self.params.sleep else { return Ok(()) };
-        let limit = params.motion * self.params.envelope();
-        let count = world.body_slots();
-        let sleep = &mut self.sleep;
-        sleep.anchors.resize(count, None);
-        sleep.parent.clear();
-        sleep.parent.extend(0..count as u32);
-        sleep.ready.clear();
-        sleep.ready.resize(count, true);
-        let mut any = false;
-        // Who is calm.
-        for slot in 0..count as u32 {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            if !body.is_free() || body.rest() != Rest::Awake {
+/// At the end of a window: islands that are calm fall asleep.
+pub(super) fn settle(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    books: &mut Books,
+    world: &mut World,
+    time: f64,
+) -> Result<(), StepError> {
+    let Some(params) = setup.params.sleep else { return Ok(()) };
+    let limit = params.motion * setup.params.envelope();
+    let count = world.body_slots();
+    let sleep = &mut tables.sleep;
+    sleep.anchors.resize(count, None);
+    sleep.parent.clear();
+    sleep.parent.extend(0..count as u32);
+    sleep.ready.clear();
+    sleep.ready.resize(count, true);
+    let mut any = false;
+    // Who is calm.
+    for slot in 0..count as u32 {
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        if !body.is_free() || body.rest() != Rest::Awake {
+            continue;
+        }
+        let state = body.piece().at(time).map_err(|source| StepError::Body { body: id, source })?;
+        let anchor = &mut sleep.anchors[slot as usize];
+        let long = Anchor::hold(anchor, id, state.pose(), radius(world, body), limit, time) >= params.after;
+        // Forces that depend on the state need no touch to move a body again.
+        let calm = long && body.piece().acceleration() > 0.0 && !body.has_stateful_forces();
+        sleep.ready[slot as usize] = calm;
+        any |= calm;
+    }
+    if !any {
+        return Ok(());
+    }
+    // Who hangs together; the readiness of an island is that of all its members.
+    let free = |slot: u32| world.body_in_slot(slot).is_some_and(|(_, b)| b.is_free());
+    for (_, pair) in tables.pairs.iter().filter(|(_, p)| p.touching && p.sensor.is_none()) {
+        let [a, b] = pair.bodies;
+        if free(a) && free(b) {
+            let (a, b) = (root(&mut sleep.parent, a), root(&mut sleep.parent, b));
+            let (low, high) = (a.min(b), a.max(b));
+            sleep.parent[high as usize] = low;
+            sleep.ready[low as usize] &= sleep.ready[high as usize];
+        } else if moves_script(world, pair, time) {
+            for slot in pair.bodies {
+                let top = root(&mut sleep.parent, slot);
+                sleep.ready[top as usize] = false;
+            }
+        }
+    }
+    for slot in 0..count as u32 {
+        let Some((id, body)) = world.body_in_slot(slot) else { continue };
+        let top = root(&mut tables.sleep.parent, slot);
+        if body.is_free() && body.rest() == Rest::Awake && tables.sleep.ready[top as usize] {
+            world.put_to_sleep(id, time).map_err(of_world)?;
+            books.report.fell_asleep += 1;
+            check::motion_changed(setup, tables, books, world, slot, None, time)?;
+        }
+    }
+    Ok(())
+}
+
+/// Wakes the island of a body at `time` (s): the body itself, if it sleeps, and all that touch it. True if anyone woke.
+pub(super) fn wake_island(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    books: &mut Books,
+    world: &mut World,
+    slot: u32,
+    time: f64,
+) -> Result<bool, StepError> {
+    let mut stack = std::mem::take(&mut tables.sleep.stack);
+    stack.clear();
+    stack.push(slot);
+    let mut first = 0;
+    // Breadth first; `stack[..first]` are done. Only sleepers are passed through, but for the body itself.
+    while first < stack.len() {
+        let body = stack[first];
+        first += 1;
+        for &k in tables.pairs.of_body(body) {
+            let Some(pair) = tables.pairs.get(k).filter(|p| p.touching && p.sensor.is_none()) else {
                 continue;
-            }
-            let state = body.piece().at(time).map_err(|source| StepError::Body { body: id, source })?;
-            let anchor = &mut sleep.anchors[slot as usize];
-            let long =
-                Anchor::hold(anchor, id, state.pose(), radius(world, body), limit, time) >= params.after;
-            // Forces that depend on the state need no touch to move a body again.
-            let calm = long && body.piece().acceleration() > 0.0 && !body.has_stateful_forces();
-            sleep.ready[slot as usize] = calm;
-            any |= calm;
-        }
-        if !any {
-            return Ok(());
-        }
-        // Who hangs together; the readiness of an island is that of all its members.
-        let free = |slot: u32| world.body_in_slot(slot).is_some_and(|(_, b)| b.is_free());
-        for (_, pair) in self.pairs.iter().filter(|(_, p)| p.touching && p.sensor.is_none()) {
-            let [a, b] = pair.bodies;
-            if free(a) && free(b) {
-                let (a, b) = (root(&mut sleep.parent, a), root(&mut sleep.parent, b));
-                let (low, high) = (a.min(b), a.max(b));
-                sleep.parent[high as usize] = low;
-                sleep.ready[low as usize] &= sleep.ready[high as usize];
-            } else if moves_script(world, pair, time) {
-                for slot in pair.bodies {
-                    let top = root(&mut sleep.parent, slot);
-                    sleep.ready[top as usize] = false;
-                }
+            };
+            let other = if pair.bodies[0] == body { pair.bodies[1] } else { pair.bodies[0] };
+            let asleep = world.body_in_slot(other).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
+            if asleep && !stack.contains(&other) {
+                stack.push(other);
             }
         }
-        for slot in 0..count as u32 {
-            let Some((id, body)) = world.body_in_slot(slot) else { continue };
-            let top = root(&mut self.sleep.parent, slot);
-            if body.is_free() && body.rest() == Rest::Awake && self.sleep.ready[top as usize] {
-                world.put_to_sleep(id, time).map_err(of_world)?;
-                self.report.fell_asleep += 1;
-                self.motion_changed(world, slot, None, time)?;
-            }
-        }
-        Ok(())
     }
-
-    /// Wakes the island of a body at `time` (s): the body itself, if it sleeps, and all that touch it. True if anyone woke.
-    pub(super) fn wake_island(&mut self, world: &mut World, slot: u32, time: f64) -> Result<bool, StepError> {
-        let mut stack = std::mem::take(&mut self.sleep.stack);
-        stack.clear();
-        stack.push(slot);
-        let mut first = 0;
-        // Breadth first; `stack[..first]` are done. Only sleepers are passed through, but for the body itself.
-        while first < stack.len() {
-            let body = stack[first];
-            first += 1;
-            for &k in self.pairs.of_body(body) {
-                let Some(pair) = self.pairs.get(k).filter(|p| p.touching && p.sensor.is_none()) else {
-                    continue;
-                };
-                let other = if pair.bodies[0] == body { pair.bodies[1] } else { pair.bodies[0] };
-                let asleep = world.body_in_slot(other).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
-                if asleep && !stack.contains(&other) {
-                    stack.push(other);
-                }
+    // By slot, so that the order of the tables does not show.
+    stack.sort_unstable();
+    let mut woke = false;
+    for &slot in &stack {
+        if let Some((id, _)) = world.body_in_slot(slot) {
+            if world.wake(id, time) {
+                woke = true;
+                books.report.woke_up += 1;
+            }
+            // Who was pushed is not calm, even if it has not moved yet.
+            if let Some(anchor) = tables.sleep.anchors.get_mut(slot as usize) {
+                *anchor = None;
             }
         }
-        // By slot, so that the order of the tables does not show.
-        stack.sort_unstable();
-        let mut woke = false;
+    }
+    if woke {
         for &slot in &stack {
-            if let Some((id, _)) = world.body_in_slot(slot) {
-                if world.wake(id, time) {
-                    woke = true;
-                    self.report.woke_up += 1;
-                }
-                // Who was pushed is not calm, even if it has not moved yet.
-                if let Some(anchor) = self.sleep.anchors.get_mut(slot as usize) {
-                    *anchor = None;
-                }
-            }
+            check::motion_changed(setup, tables, books, world, slot, None, time)?;
         }
-        if woke {
-            for &slot in &stack {
-                self.motion_changed(world, slot, None, time)?;
-            }
-        }
-        self.sleep.stack = stack;
-        Ok(woke)
     }
+    tables.sleep.stack = stack;
+    Ok(woke)
+}
 
-    /// True if a look at a pair must wake a sleeper before anything else: something approaches it within the envelope, or
-    /// a scripted body in contact moves.
-    pub(super) fn disturbs(&self, world: &World, slot: u32, collides: bool, time: f64) -> Option<u32> {
-        let pair = self.pairs.get(slot)?;
-        let sleeper = pair
-            .bodies
-            .into_iter()
-            .find(|&b| world.body_in_slot(b).is_some_and(|(_, b)| b.rest() == Rest::Asleep))?;
-        (collides || (pair.touching && moves_script(world, pair, time))).then_some(sleeper)
-    }
+/// True if a look at a pair must wake a sleeper before anything else: something approaches it within the envelope, or
+/// a scripted body in contact moves.
+pub(super) fn disturbs(tables: &Tables, world: &World, slot: u32, collides: bool, time: f64) -> Option<u32> {
+    let pair = tables.pairs.get(slot)?;
+    let sleeper = pair
+        .bodies
+        .into_iter()
+        .find(|&b| world.body_in_slot(b).is_some_and(|(_, b)| b.rest() == Rest::Asleep))?;
+    (collides || (pair.touching && moves_script(world, pair, time))).then_some(sleeper)
 }
 
 /// True if one side is scripted and moves at `time` (s).

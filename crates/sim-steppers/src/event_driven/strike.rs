@@ -45,7 +45,7 @@ use super::{
     locate::resolution,
     look::{Look, Sides, look_from},
     respond::{Changed, Outcome, Site},
-    stepper::EventDriven,
+    state::{Books, Response, Setup, Tables},
     touch::{ContactName, LOW, sites},
 };
 use crate::{pooled::pooled, push::Push};
@@ -132,206 +132,222 @@ impl Strike {
     }
 }
 
-impl EventDriven {
-    /// Answers an impact of a pair at its root, as seen at `time` (s), together with all contacts that are hit with it.
-    pub(super) fn strike(
-        &mut self,
-        world: &World,
-        slot: u32,
-        time: f64,
-        seen: &Look,
-        outcome: &mut Outcome,
-    ) -> Result<Struck, StepError> {
-        let mut strike = std::mem::take(&mut self.strike);
-        let result = self.strike_with(&mut strike, world, slot, time, seen, outcome);
-        strike.clear();
-        self.strike = strike;
-        result
-    }
+/// Answers an impact of a pair at its root, as seen at `time` (s), together with all contacts that are hit with it.
+pub(super) fn strike(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    world: &World,
+    slot: u32,
+    time: f64,
+    seen: &Look,
+    outcome: &mut Outcome,
+) -> Result<Struck, StepError> {
+    let mut strike = std::mem::take(&mut response.strike);
+    let result = strike_with(setup, tables, response, books, &mut strike, world, slot, time, seen, outcome);
+    strike.clear();
+    response.strike = strike;
+    result
+}
 
-    fn strike_with(
-        &mut self,
-        strike: &mut Strike,
-        world: &World,
-        slot: u32,
-        time: f64,
-        seen: &Look,
-        outcome: &mut Outcome,
-    ) -> Result<Struck, StepError> {
-        self.reach(strike, world, slot, time, Some(seen))?;
-        if let Some(sleeper) = self.grow(strike, world, time)? {
+fn strike_with(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    strike: &mut Strike,
+    world: &World,
+    slot: u32,
+    time: f64,
+    seen: &Look,
+    outcome: &mut Outcome,
+) -> Result<Struck, StepError> {
+    reach(setup, tables, response, books, strike, world, slot, time, Some(seen))?;
+    if let Some(sleeper) = grow(setup, tables, response, books, strike, world, time)? {
+        return Ok(Struck::Asleep(sleeper));
+    }
+    if strike.contacts.len() < 2 {
+        return Ok(Struck::Alone);
+    }
+    strike.law.begin();
+    loop {
+        let Strike { law, pool, contacts, bounces, members, .. } = strike;
+        let more = law.round(pool, contacts, bounces).map_err(|source| {
+            let free = || members.iter().filter(|m| m.state.inverse_mass() > 0.0);
+            let named = free().next().and_then(|m| world.body_in_slot(m.slot));
+            match named {
+                Some((body, _)) => StepError::ContactLaw { body, others: free().count() - 1, time, source },
+                None => StepError::Duration { value: time },
+            }
+        })?;
+        let known = strike.contacts.len();
+        if let Some(sleeper) = grow(setup, tables, response, books, strike, world, time)? {
             return Ok(Struck::Asleep(sleeper));
         }
-        if strike.contacts.len() < 2 {
-            return Ok(Struck::Alone);
+        if !more && strike.contacts.len() == known {
+            break;
         }
-        strike.law.begin();
-        loop {
-            let Strike { law, pool, contacts, bounces, members, .. } = strike;
-            let more = law.round(pool, contacts, bounces).map_err(|source| {
-                let free = || members.iter().filter(|m| m.state.inverse_mass() > 0.0);
-                let named = free().next().and_then(|m| world.body_in_slot(m.slot));
-                match named {
-                    Some((body, _)) => {
-                        StepError::ContactLaw { body, others: free().count() - 1, time, source }
-                    }
-                    None => StepError::Duration { value: time },
-                }
-            })?;
-            let known = strike.contacts.len();
-            if let Some(sleeper) = self.grow(strike, world, time)? {
-                return Ok(Struck::Asleep(sleeper));
-            }
-            if !more && strike.contacts.len() == known {
-                break;
-            }
-        }
-        let report = strike.law.report();
-        if report.rounds == 0 {
-            // Nothing but the closest points approaches.
-            return Ok(Struck::Alone);
-        }
-        self.report.solver.unsolved += u64::from(report.cut_off);
-        outcome.clear();
-        outcome.bodies.extend(strike.members.iter().zip(&strike.pool).map(|(member, body)| {
-            let mut after = member.state;
-            after.velocity = body.velocity;
-            Changed { slot: member.slot, before: member.state, after }
-        }));
-        for (k, p) in strike.law.impulses().iter().enumerate().filter(|(_, p)| **p != DVec3::ZERO) {
-            let (link, Site { point, normal, separation }) = strike.places[k];
-            let Some(pair) = self.pairs.get(link) else { continue };
-            let push = Push { point, normal, separation, impulse: strike.contacts[k].frame * *p };
-            let collision = push.collision(pair.names, strike.law.approaches()[k], CollisionKind::Ordinary);
-            outcome.collisions.push((link, collision));
-        }
-        Ok(Struck::Together)
     }
+    let report = strike.law.report();
+    if report.rounds == 0 {
+        // Nothing but the closest points approaches.
+        return Ok(Struck::Alone);
+    }
+    books.report.solver.unsolved += u64::from(report.cut_off);
+    outcome.clear();
+    outcome.bodies.extend(strike.members.iter().zip(&strike.pool).map(|(member, body)| {
+        let mut after = member.state;
+        after.velocity = body.velocity;
+        Changed { slot: member.slot, before: member.state, after }
+    }));
+    for (k, p) in strike.law.impulses().iter().enumerate().filter(|(_, p)| **p != DVec3::ZERO) {
+        let (link, Site { point, normal, separation }) = strike.places[k];
+        let Some(pair) = tables.pairs.get(link) else { continue };
+        let push = Push { point, normal, separation, impulse: strike.contacts[k].frame * *p };
+        let collision = push.collision(pair.names, strike.law.approaches()[k], CollisionKind::Ordinary);
+        outcome.collisions.push((link, collision));
+    }
+    Ok(Struck::Together)
+}
 
-    /// Brings in the pairs of all bodies that are struck, in the order of their names; the slot of a sleeper if one is reached.
-    fn grow(&mut self, strike: &mut Strike, world: &World, time: f64) -> Result<Option<u32>, StepError> {
-        let mut found = std::mem::take(&mut strike.found);
-        found.clear();
-        let first = strike.links.len() == 1;
-        for (member, body) in strike.members.iter_mut().zip(&strike.pool) {
-            if !member.spread && (first || body.velocity != member.state.velocity) {
-                member.spread = true;
-                found.extend_from_slice(self.pairs.of_body(member.slot));
-            }
+/// Brings in the pairs of all bodies that are struck, in the order of their names; the slot of a sleeper if one is reached.
+fn grow(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    strike: &mut Strike,
+    world: &World,
+    time: f64,
+) -> Result<Option<u32>, StepError> {
+    let mut found = std::mem::take(&mut strike.found);
+    found.clear();
+    let first = strike.links.len() == 1;
+    for (member, body) in strike.members.iter_mut().zip(&strike.pool) {
+        if !member.spread && (first || body.velocity != member.state.velocity) {
+            member.spread = true;
+            found.extend_from_slice(tables.pairs.of_body(member.slot));
         }
-        let key = |slot: &u32| self.pairs.get(*slot).map(|p| p.key);
-        found.sort_unstable_by_key(key);
-        found.dedup();
-        let mut result = Ok(None);
-        for &slot in &found {
-            if strike.links.contains(&slot) {
-                continue;
-            }
-            result = self.reach(strike, world, slot, time, None);
-            if !matches!(result, Ok(None)) {
-                break;
-            }
-        }
-        strike.found = found;
-        result
     }
+    let key = |slot: &u32| tables.pairs.get(*slot).map(|p| p.key);
+    found.sort_unstable_by_key(key);
+    found.dedup();
+    let mut result = Ok(None);
+    for &slot in &found {
+        if strike.links.contains(&slot) {
+            continue;
+        }
+        result = reach(setup, tables, response, books, strike, world, slot, time, None);
+        if !matches!(result, Ok(None)) {
+            break;
+        }
+    }
+    strike.found = found;
+    result
+}
 
-    /// True if a body of a pair is in contact with a third one.
-    fn rests(&self, world: &World, slot: u32) -> bool {
-        let Some(pair) = self.pairs.get(slot) else { return false };
-        let touches =
-            |k: &u32| *k != slot && self.pairs.get(*k).is_some_and(|p| p.touching && p.sensor.is_none());
-        let free = |body: &&u32| world.body_in_slot(**body).is_some_and(|(_, b)| b.is_free());
-        pair.bodies.iter().filter(free).any(|body| self.pairs.of_body(*body).iter().any(touches))
-    }
+/// True if a body of a pair is in contact with a third one.
+fn rests(tables: &Tables, world: &World, slot: u32) -> bool {
+    let Some(pair) = tables.pairs.get(slot) else { return false };
+    let touches =
+        |k: &u32| *k != slot && tables.pairs.get(*k).is_some_and(|p| p.touching && p.sensor.is_none());
+    let free = |body: &&u32| world.body_in_slot(**body).is_some_and(|(_, b)| b.is_free());
+    pair.bodies.iter().filter(free).any(|body| tables.pairs.of_body(*body).iter().any(touches))
+}
 
-    /// Adds the contacts of a pair, if they are hit with the others; the slot of a sleeper if that is one of its bodies.
-    fn reach(
-        &mut self,
-        strike: &mut Strike,
-        world: &World,
-        slot: u32,
-        time: f64,
-        seen: Option<&Look>,
-    ) -> Result<Option<u32>, StepError> {
-        let rests = self.rests(world, slot);
-        let Self { parts, params, pairs, report, manifolds, .. } = self;
-        let Some(pair) = pairs.get_mut(slot) else { return Ok(None) };
-        let touched = pair.touching && seen.is_none();
-        let roots = ROOTS * params.root_tolerance;
-        // Rounding of time matters for fast bodies, whose pairs the bound lets through.
-        if pair.sensor.is_some() || (seen.is_none() && pair.distance_left(time) > params.envelope()) {
-            return Ok(None);
-        }
-        let Some(sides) = Sides::of(world, pair) else { return Ok(None) };
-        // Facets of other shapes that are near need not be hit.
-        let rests = rests && sides.convex();
-        let most = match (touched, rests) {
-            (true, _) => params.envelope(),
-            (false, true) => LOW * params.envelope(),
-            (false, false) => roots,
-        };
-        let narrow = parts.narrow_phase.as_ref();
-        let state = |strike: &Strike, k: usize| {
-            let member = strike.index.get(pair.bodies[k] as usize).filter(|m| **m != NONE);
-            match member {
-                Some(m) => Ok(strike.members[*m as usize].state),
-                None => {
-                    let body = sides.name.bodies[k];
-                    sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
-                }
-            }
-        };
-        let fresh;
-        let look = if let Some(seen) = seen {
-            seen
-        } else {
-            report.distances += 1;
-            let look = look_from([state(strike, 0)?, state(strike, 1)?], &sides, narrow, &mut pair.cache)?;
-            fresh = look.filter(|s| s.distance >= -params.overlap_tolerance).ok_or_else(|| {
-                let depth = look.map_or(f64::NAN, |s| -s.distance);
-                StepError::Overlap { pair: sides.name, depth, time }
-            })?;
-            &fresh
-        };
-        let most = most.max(ROOTS * resolution(params, time, look.closing));
-        if seen.is_none() && look.distance > most {
-            return Ok(None);
-        }
-        let sleeps = |slot: &u32| world.body_in_slot(*slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
-        if let Some(sleeper) = pair.bodies.iter().find(|b| sleeps(b)) {
-            return Ok(Some(*sleeper));
-        }
-        let near = if touched || rests { most } else { look.distance.max(0.0) + roots };
-        let mut places = std::mem::take(&mut strike.sites);
-        let result = sites(&sides, narrow, &mut pair.cache, manifolds, look, near, &mut places);
-        // The contact at its root is one of them, whatever the manifold has.
-        if seen.is_some() && !places.iter().any(|(site, _)| site.separation <= look.distance + roots) {
-            places.push((look.closest(), ContactName::default()));
-        }
-        strike.sites = places;
-        result?;
-        let bodies = pair.bodies;
-        let members =
-            [strike.join(bodies[0], || Ok(look.states[0]))?, strike.join(bodies[1], || Ok(look.states[1]))?];
-        let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
-        // The pair that began it is answered at any speed.
-        let rest = if seen.is_some() { 0.0 } else { params.slow(&sides) };
-        strike.links.push(slot);
-        for k in 0..strike.sites.len() {
-            let site = strike.sites[k].0;
-            let frame = ContactFrame::new(site.point, site.normal)
-                .map_err(|source| StepError::Contact { pair: sides.name, source })?;
-            strike.places.push((slot, site));
-            strike.contacts.push(PoolContact {
-                bodies: members,
-                point: site.point,
-                frame: frame.axes,
-                friction: surface.friction,
-                bias: DVec3::ZERO,
-            });
-            strike.bounces.push(Bounce { restitution: surface.restitution, rest });
-        }
-        Ok(None)
+/// Adds the contacts of a pair, if they are hit with the others; the slot of a sleeper if that is one of its bodies.
+fn reach(
+    setup: &Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    strike: &mut Strike,
+    world: &World,
+    slot: u32,
+    time: f64,
+    seen: Option<&Look>,
+) -> Result<Option<u32>, StepError> {
+    let rests = rests(tables, world, slot);
+    let Setup { parts, params, .. } = setup;
+    let Tables { pairs, .. } = tables;
+    let Response { manifolds, .. } = response;
+    let Books { report, .. } = books;
+    let Some(pair) = pairs.get_mut(slot) else { return Ok(None) };
+    let touched = pair.touching && seen.is_none();
+    let roots = ROOTS * params.root_tolerance;
+    // Rounding of time matters for fast bodies, whose pairs the bound lets through.
+    if pair.sensor.is_some() || (seen.is_none() && pair.distance_left(time) > params.envelope()) {
+        return Ok(None);
     }
+    let Some(sides) = Sides::of(world, pair) else { return Ok(None) };
+    // Facets of other shapes that are near need not be hit.
+    let rests = rests && sides.convex();
+    let most = match (touched, rests) {
+        (true, _) => params.envelope(),
+        (false, true) => LOW * params.envelope(),
+        (false, false) => roots,
+    };
+    let narrow = parts.narrow_phase.as_ref();
+    let state = |strike: &Strike, k: usize| {
+        let member = strike.index.get(pair.bodies[k] as usize).filter(|m| **m != NONE);
+        match member {
+            Some(m) => Ok(strike.members[*m as usize].state),
+            None => {
+                let body = sides.name.bodies[k];
+                sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+            }
+        }
+    };
+    let fresh;
+    let look = if let Some(seen) = seen {
+        seen
+    } else {
+        report.distances += 1;
+        let look = look_from([state(strike, 0)?, state(strike, 1)?], &sides, narrow, &mut pair.cache)?;
+        fresh = look.filter(|s| s.distance >= -params.overlap_tolerance).ok_or_else(|| {
+            let depth = look.map_or(f64::NAN, |s| -s.distance);
+            StepError::Overlap { pair: sides.name, depth, time }
+        })?;
+        &fresh
+    };
+    let most = most.max(ROOTS * resolution(params, time, look.closing));
+    if seen.is_none() && look.distance > most {
+        return Ok(None);
+    }
+    let sleeps = |slot: &u32| world.body_in_slot(*slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
+    if let Some(sleeper) = pair.bodies.iter().find(|b| sleeps(b)) {
+        return Ok(Some(*sleeper));
+    }
+    let near = if touched || rests { most } else { look.distance.max(0.0) + roots };
+    let mut places = std::mem::take(&mut strike.sites);
+    let result = sites(&sides, narrow, &mut pair.cache, manifolds, look, near, &mut places);
+    // The contact at its root is one of them, whatever the manifold has.
+    if seen.is_some() && !places.iter().any(|(site, _)| site.separation <= look.distance + roots) {
+        places.push((look.closest(), ContactName::default()));
+    }
+    strike.sites = places;
+    result?;
+    let bodies = pair.bodies;
+    let members =
+        [strike.join(bodies[0], || Ok(look.states[0]))?, strike.join(bodies[1], || Ok(look.states[1]))?];
+    let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
+    // The pair that began it is answered at any speed.
+    let rest = if seen.is_some() { 0.0 } else { params.slow(&sides) };
+    strike.links.push(slot);
+    for k in 0..strike.sites.len() {
+        let site = strike.sites[k].0;
+        let frame = ContactFrame::new(site.point, site.normal)
+            .map_err(|source| StepError::Contact { pair: sides.name, source })?;
+        strike.places.push((slot, site));
+        strike.contacts.push(PoolContact {
+            bodies: members,
+            point: site.point,
+            frame: frame.axes,
+            friction: surface.friction,
+            bias: DVec3::ZERO,
+        });
+        strike.bounces.push(Bounce { restitution: surface.restitution, rest });
+    }
+    Ok(None)
 }
