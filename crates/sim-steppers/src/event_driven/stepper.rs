@@ -200,7 +200,7 @@ impl EventDriven {
                 lifetimes::await_leave(&self.setup, &mut self.tables)?;
             }
             Item::Boxes => {
-                lifetimes::renew_left_boxes(&mut self.setup, &mut self.tables, &mut self.books, world, time)?
+                lifetimes::renew_left_boxes(&mut self.setup, &mut self.tables, &mut self.books, world, time)?;
             }
             Item::Timer(timer) => {
                 world.fire_timer(timer, time);
