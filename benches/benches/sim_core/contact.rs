@@ -74,10 +74,7 @@ const VARIANTS: [(f64, f64); 8] =
     [(0.01, 0.3), (0.01, 0.8), (0.1, 0.3), (0.1, 0.8), (1.0, 0.3), (1.0, 0.8), (10.0, 0.3), (10.0, 0.8)];
 
 fn stacks(count: u32, gap: f64, method: Method) -> Result<Vec<Simulation>, Box<dyn Error>> {
-    VARIANTS
-        .iter()
-        .map(|&(size, friction)| simulation(stack(count, size, gap, friction)?, method))
-        .collect()
+    VARIANTS.iter().map(|&(size, friction)| simulation(stack(count, size, gap, friction)?, method)).collect()
 }
 
 fn second(sims: &mut [Simulation]) {

@@ -45,7 +45,6 @@
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
-//! | [`warm`] | impulses from the step before |
 //! | [`joints`] | rows of all kinds of joints |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
@@ -88,8 +87,6 @@ pub mod soft;
 pub mod soften;
 pub mod stabilize;
 mod sweeps;
-pub mod warm;
-
 pub use delassus::Delassus;
 pub use gauss_seidel::{ConeGaussSeidel, ConeParams};
 pub use greedy::{Greedy, GreedyParams};
@@ -97,7 +94,6 @@ pub use islands::Islands;
 pub use newton::{ConeNewton, NewtonParams};
 pub use polyhedral::{PolyhedralCone, PolyhedralParams};
 pub use pool::{PoolBody, PoolContact};
-pub use warm::{ContactKey, Remembered, WarmStart};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -45,13 +45,13 @@ use super::{
     notice::Push,
     params::Stabilization,
     rest, restrain,
-    sites::Sites,
+    sites::Previous,
     state::{Books, Detection, IslandSpan, Memory, Mixed, Problem, Setup, StepBodies},
     stepper::Stage,
     stiff, struck, turn_limit,
 };
 use constraint_dynamics::{
-    Delassus, Islands, Remembered,
+    Delassus, Islands,
     pool::{self, PoolBlocks},
     soften::Settled,
 };
@@ -149,18 +149,13 @@ pub(super) fn solve_contacts(
         // What sleeps keeps its impulses until it wakes.
         let moves = site.bodies.iter().any(|slot| bodies.pool[*slot as usize].is_movable());
         if !problem.memory.resting.held[k] && moves {
-            found.sites.borne[k] = Some(DVec3::ZERO);
+            found.sites.impulses[k] = Previous::solved(DVec3::ZERO);
         }
     }
     for (m, &k) in problem.order.iter().enumerate() {
-        found.sites.borne[k as usize] = Some(problem.contacts[m].frame * problem.impulses[m]);
+        let impulse = problem.contacts[m].frame * problem.impulses[m];
+        found.sites.impulses[k as usize] = Previous::solved(impulse);
     }
-    let Sites { all, keys, borne, .. } = &found.sites;
-    problem.memory.warm.store((0..all.len()).map(|k| Remembered {
-        key: keys[k],
-        point: all[k].point,
-        impulse: borne[k].unwrap_or_default(),
-    }));
     problem.memory.last_step = h;
     Ok(h)
 }
@@ -259,14 +254,8 @@ fn solve_all(
     problem.impulses.clear();
     let scale = if problem.memory.last_step > 0.0 { h / problem.memory.last_step } else { 0.0 };
     for (&k, contact) in problem.order.iter().zip(&problem.contacts) {
-        let stored = || {
-            problem.memory.warm.get(&found.sites.keys[k as usize], contact.point, 10.0 * setup.params.margin)
-        };
-        let known = if setup.params.warm_start {
-            found.sites.borne[k as usize].unwrap_or_else(stored)
-        } else {
-            DVec3::ZERO
-        };
+        let known =
+            if setup.params.warm_start { found.sites.impulses[k as usize].impulse } else { DVec3::ZERO };
         problem.impulses.push(contact.frame.transpose() * known * scale);
     }
     books.trace(Stage::Solve);

@@ -39,6 +39,7 @@
 use super::{
     joined::Joined,
     notice::Push,
+    sites::Previous,
     state::{Books, Detection, Memory, Setup, StepBodies},
 };
 use rigid_impulse::CollisionKind;
@@ -75,7 +76,7 @@ pub(super) fn try_rest(
     let resting = &mut memory.resting;
     resting.still.clear();
     resting.still.resize(count, false);
-    if sites.borne.len() != sites.all.len() || memory.last_step <= 0.0 {
+    if memory.last_step <= 0.0 {
         return false;
     }
     let scale = h / memory.last_step;
@@ -84,8 +85,8 @@ pub(super) fn try_rest(
     resting.in_contact.clear();
     resting.in_contact.resize(count, false);
     resting.still.fill(true);
-    for (site, borne) in sites.all.iter().zip(&sites.borne) {
-        let impulse = borne.unwrap_or_default();
+    for (site, previous) in sites.all.iter().zip(&sites.impulses) {
+        let impulse = if previous.anew { DVec3::ZERO } else { previous.impulse };
         let loaded = impulse != DVec3::ZERO;
         let open = loaded && site.gap > setup.params.slop;
         for (side, k) in site.bodies.into_iter().enumerate() {
@@ -98,7 +99,7 @@ pub(super) fn try_rest(
                     trial.linear += p * body.inverse_mass;
                     trial.angular += body.inverse_inertia * (site.point - body.center).cross(p);
                 }
-                resting.still[k as usize] &= !open && borne.is_some();
+                resting.still[k as usize] &= !open && !previous.anew;
             } else if body.velocity != Motion::ZERO {
                 // What a script moves carries others along.
                 resting.still[site.bodies[1 - side] as usize] = false;
@@ -147,8 +148,9 @@ pub(super) fn hold(
                 bodies.flyers[slot as usize].pushed = true;
             }
         }
-        let impulse = found.sites.borne[k].unwrap_or_default() * scale;
-        found.sites.borne[k] = Some(impulse);
+        let previous = found.sites.impulses[k];
+        let impulse = if previous.anew { DVec3::ZERO } else { previous.impulse * scale };
+        found.sites.impulses[k] = Previous::solved(impulse);
         if impulse == DVec3::ZERO {
             continue;
         }

@@ -29,7 +29,7 @@ mod tables {
         super::{
             detect::Placed,
             patches::Origin,
-            sites::read_sites,
+            sites::{Previous, read_sites},
             state::Setup,
             trails::{Stride, Trail},
             watched::{Found, Sensor, Watched},
@@ -37,10 +37,9 @@ mod tables {
         SnapshotError, TimeStepping, World,
     };
     use crate::{anchor::Anchor, time_stepping::ContactMethod};
-    use constraint_dynamics::{ContactKey, Remembered, soft::SoftManifold};
+    use constraint_dynamics::soft::SoftManifold;
     use serde::{Deserialize, Serialize};
-    use sim_math::glam::DVec3;
-    use sim_traits::{ColliderId, FeatureId, FixedState, Manifold, Pair, PairCache, ProxyId};
+    use sim_traits::{ColliderId, FixedState, Manifold, Pair, PairCache, ProxyId};
     use sim_world::{
         Contact,
         snapshot::{open, seal},
@@ -48,9 +47,7 @@ mod tables {
     use std::hash::BuildHasher;
 
     const KIND: &str = "time-stepping";
-    const VERSION: u32 = 8;
-
-    type KeyData = ([u32; 2], [u32; 2], [FeatureId; 2], u32);
+    const VERSION: u32 = 9;
 
     #[derive(Serialize, Deserialize)]
     struct PairData {
@@ -78,18 +75,9 @@ mod tables {
         strides: Vec<Stride>,
         placed: Vec<Option<Placed>>,
         anchors: Vec<Option<Anchor>>,
-        borne: Vec<Option<DVec3>>,
+        impulses: Vec<Previous>,
         patches: Vec<(Origin, Vec<u32>, Vec<f64>)>,
         owed: Vec<f64>,
-        warm: Vec<(KeyData, DVec3, DVec3)>,
-    }
-
-    fn key_data(key: &ContactKey) -> KeyData {
-        (key.pair, key.pieces, key.features, key.copy)
-    }
-
-    fn key_of(data: KeyData) -> ContactKey {
-        ContactKey { pair: data.0, pieces: data.1, features: data.2, copy: data.3 }
     }
 
     fn params_digest(setup: &Setup) -> u64 {
@@ -122,8 +110,6 @@ mod tables {
             fresh: w.fresh,
             span: w.span,
         });
-        let warm =
-            stepper.problem.memory.warm.entries().iter().map(|e| (key_data(&e.key), e.point, e.impulse));
         let tables = Tables {
             params: params_digest(&stepper.setup),
             advances: stepper.books.advances,
@@ -135,7 +121,7 @@ mod tables {
             strides: stepper.found.detect.trails.steps.clone(),
             placed: stepper.found.detect.placed.clone(),
             anchors: stepper.sleep.anchors.clone(),
-            borne: stepper.found.sites.borne.clone(),
+            impulses: stepper.found.sites.impulses.clone(),
             patches: stepper.soft.as_ref().map_or_else(Vec::new, |soft| {
                 let both = soft.patches.origins.iter().zip(&soft.patches.manifolds);
                 both.map(|(origin, m)| {
@@ -145,7 +131,6 @@ mod tables {
                 .collect()
             }),
             owed: stepper.soft.as_ref().map_or_else(Vec::new, |soft| soft.guard.owed.clone()),
-            warm: warm.collect(),
         };
         seal(KIND, VERSION, &tables)
     }
@@ -225,16 +210,11 @@ mod tables {
         } else {
             let sites = read_sites(&stepper.setup, &mut stepper.found, world);
             sites.map_err(|_| damaged("a contact"))?;
-            if tables.borne.len() == stepper.found.sites.all.len() {
-                stepper.found.sites.borne = tables.borne;
+            if tables.impulses.len() != stepper.found.sites.all.len() {
+                return Err(damaged("an impulse"));
             }
+            stepper.found.sites.impulses = tables.impulses;
         }
-        let warm = tables.warm.into_iter();
-        stepper.problem.memory.warm.store(warm.map(|(key, point, impulse)| Remembered {
-            key: key_of(key),
-            point,
-            impulse,
-        }));
         (stepper.problem.memory.last_step, stepper.books.advances) = (tables.last_step, tables.advances);
         stepper.problem.memory.debts.given_way = tables.given_way;
         stepper.reached = world.time();

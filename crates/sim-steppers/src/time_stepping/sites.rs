@@ -7,13 +7,13 @@ use super::{
     state::{Detection, Setup},
     watched::{Horizon, Watched},
 };
-use constraint_dynamics::{ContactKey, PoolBody};
+use constraint_dynamics::PoolBody;
 use sim_math::{
     Pose,
     glam::{DMat3, DVec3},
     rotation::frame_from_normal,
 };
-use sim_traits::ContactPoint;
+use sim_traits::{ContactPoint, FeatureId};
 use sim_world::{StepError, World};
 
 /// One contact point.
@@ -43,16 +43,49 @@ impl Site {
     }
 }
 
+/// Name of a contact that stays the same while the same features of the same pieces of the same colliders meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ContactKey {
+    /// Colliders.
+    pub(super) pair: [u32; 2],
+    /// Convex pieces of both.
+    pub(super) pieces: [u32; 2],
+    /// Features of both.
+    pub(super) features: [FeatureId; 2],
+    /// Number among contacts that are equal in all else.
+    pub(super) copy: u32,
+}
+
+/// Impulse of a contact in the last step: that of the contact with its key in the reading before or, where the contacts of a pair were found anew, of the nearest one
+/// there, because features of flush faces change with the last bit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Previous {
+    /// World axes, because tangents depend on the normal, on A, N·s; zero for what is new.
+    pub(super) impulse: DVec3,
+    /// True if the contact was not solved since it was found anew.
+    pub(super) anew: bool,
+}
+
+impl Previous {
+    const NOTHING: Self = Self { impulse: DVec3::ZERO, anew: true };
+
+    /// What a contact bore in the step that was just solved.
+    pub(super) fn solved(impulse: DVec3) -> Self {
+        Self { impulse, anew: false }
+    }
+}
+
 /// All contact points of a step, in the order of pairs.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
     pub(super) all: Vec<Site>,
     /// Names of the sites for what is remembered of them.
     pub(super) keys: Vec<ContactKey>,
-    /// Impulses of the last step, world axes, on A, N·s, of contacts that were not found anew since.
-    pub(super) borne: Vec<Option<DVec3>>,
+    /// Impulses of the last step.
+    pub(super) impulses: Vec<Previous>,
     /// Keys, impulses and sites of the reading before.
-    before: (Vec<ContactKey>, Vec<Option<DVec3>>, Vec<Site>),
+    before: (Vec<ContactKey>, Vec<Previous>, Vec<Site>),
     /// One of them bounces.
     pub(super) bouncy: bool,
 }
@@ -62,7 +95,7 @@ impl Sites {
     pub(super) fn clear(&mut self) {
         self.all.clear();
         self.keys.clear();
-        self.borne.clear();
+        self.impulses.clear();
         self.bouncy = false;
     }
 
@@ -93,21 +126,22 @@ impl Sites {
             site.pair = index as u32;
         }
         std::mem::swap(&mut self.keys, &mut self.before.0);
-        std::mem::swap(&mut self.borne, &mut self.before.1);
+        std::mem::swap(&mut self.impulses, &mut self.before.1);
         std::mem::swap(&mut self.all, &mut self.before.2);
         true
     }
 
     /// Reads what was found of the pairs; contacts found in earlier steps are followed to where their points are now, with their impulses.
-    /// `rest_speed` is that of two bodies.
+    /// `rest_speed` is that of two bodies; contacts found anew have the impulses of those before within `radius`, m.
     pub(super) fn read(
         &mut self,
         world: &World,
         watched: &mut [Watched],
+        radius: f64,
         rest_speed: impl Fn([u32; 2]) -> f64,
     ) -> Result<(), StepError> {
         std::mem::swap(&mut self.before.0, &mut self.keys);
-        std::mem::swap(&mut self.before.1, &mut self.borne);
+        std::mem::swap(&mut self.before.1, &mut self.impulses);
         std::mem::swap(&mut self.before.2, &mut self.all);
         let mut rest = 0;
         self.clear();
@@ -127,7 +161,7 @@ impl Sites {
             pair.distance = f64::INFINITY;
             let first = self.keys.len();
             // Both readings are in the order of pairs.
-            let (keys, borne) = (&self.before.0, &self.before.1);
+            let (keys, impulses) = (&self.before.0, &self.before.1);
             let this = [pair.key.a.0, pair.key.b.0];
             while keys.get(rest).is_some_and(|k| k.pair < this) {
                 rest += 1;
@@ -166,21 +200,23 @@ impl Sites {
                         .count() as u32;
                     // Most often at the same place of the list; seams come and go.
                     let likely = rest + self.keys.len() - first;
-                    let before = if pair.fresh {
-                        None
-                    } else if keys.get(likely) == Some(&key) {
+                    let place = world_from_a.transform_point(middle);
+                    let before = if !pair.fresh && keys.get(likely) == Some(&key) {
                         Some(likely)
                     } else {
-                        let of_pair = keys[rest..].iter().take_while(|k| k.pair == this);
-                        of_pair.zip(rest..).find(|(k, _)| **k == key).map(|(_, at)| at)
+                        let of_pair = || keys[rest..].iter().take_while(|k| k.pair == this).zip(rest..);
+                        let named = || of_pair().find(|(k, _)| **k == key).map(|(_, at)| at);
+                        let near = || nearest(of_pair(), &self.before.2, &key, place, radius);
+                        if pair.fresh { near().or_else(named) } else { named() }
                     };
-                    self.borne.push(before.and_then(|k| borne.get(k).copied().flatten()));
+                    let known = before.map_or(Previous::NOTHING, |k| impulses[k]);
+                    self.impulses.push(Previous { anew: known.anew || pair.fresh, ..known });
                     self.keys.push(key);
                     self.all.push(Site {
                         pair: index as u32,
                         number: self.all.len() as u32,
                         bodies: pair.bodies,
-                        point: world_from_a.transform_point(middle),
+                        point: place,
                         frame,
                         gap,
                         friction: surface.friction,
@@ -192,6 +228,24 @@ impl Sites {
         }
         Ok(())
     }
+}
+
+/// The nearest contact of the same pieces within `radius` of a place, m.
+fn nearest<'a>(
+    of_pair: impl Iterator<Item = (&'a ContactKey, usize)>,
+    sites: &[Site],
+    key: &ContactKey,
+    place: DVec3,
+    radius: f64,
+) -> Option<usize> {
+    let mut nearest = (radius * radius, None);
+    for (_, at) in of_pair.filter(|(k, _)| k.pieces == key.pieces) {
+        let distance = (sites[at].point - place).length_squared();
+        if distance <= nearest.0 {
+            nearest = (distance, Some(at));
+        }
+    }
+    nearest.1
 }
 
 /// The two points in A's frame now.
@@ -217,5 +271,6 @@ pub(super) fn read_sites(setup: &Setup, found: &mut Detection, world: &World) ->
     let Detection { detect, neighbours, sites } = found;
     let params = &setup.params;
     neighbours.judge(world, &mut detect.watched, None, [params.step(), params.slop]);
-    sites.read(world, &mut detect.watched, |bodies| rest_speed(world, &detect.trails, params, bodies))
+    let rest_speed = |bodies| rest_speed(world, &detect.trails, params, bodies);
+    sites.read(world, &mut detect.watched, 10.0 * params.margin, rest_speed)
 }

@@ -14,7 +14,7 @@ use super::{
     stiff::Stiff,
 };
 use constraint_dynamics::{
-    Delassus, Islands, PoolBody, PoolContact, WarmStart,
+    Delassus, Islands, PoolBody, PoolContact,
     normals::NormalSweeps,
     pool::{PoolBlock, PoolWorkspace, PreparedPool},
     soften::Softener,
@@ -102,7 +102,6 @@ pub(super) struct Problem {
 /// What a step leaves for the next.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    pub(super) warm: WarmStart,
     pub(super) resting: Resting,
     pub(super) debts: Debts,
     /// Length of the step whose impulses are remembered, s.

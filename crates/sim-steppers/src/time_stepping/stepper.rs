@@ -204,7 +204,6 @@ impl TimeStepping {
         } else {
             self.found.detect.clear(&mut self.setup.parts)?;
             self.found.sites.clear();
-            self.problem.memory.warm.clear();
             if let Some(soft) = &mut self.soft {
                 soft.patches.clear();
                 soft.guard.owed.clear();
