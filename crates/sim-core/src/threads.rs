@@ -104,8 +104,8 @@ struct Pool {
     busy: AtomicBool,
     stop: AtomicBool,
     sleepers: AtomicUsize,
-    bed: Mutex<()>,
-    bell: Condvar,
+    sleepers: Mutex<()>,
+    wake_up: Condvar,
 }
 
 // SAFETY: `job` is written by the one caller that holds `busy`, while the gate is closed and all helpers that came in have gone out; helpers read it only
@@ -121,8 +121,8 @@ fn look_again(looks: &mut u32) {
 }
 
 impl Pool {
-    fn bed(&self) -> MutexGuard<'_, ()> {
-        self.bed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sleepers(&self) -> MutexGuard<'_, ()> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Works on pieces until none is left, or one panics.
@@ -173,22 +173,22 @@ impl Pool {
 
     /// Sleeps until there is another job than `last`, or the end.
     fn sleep(&self, last: u64) {
-        let mut bed = self.bed();
+        let mut sleepers = self.sleepers();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         loop {
             let gate = self.gate.load(Ordering::SeqCst);
             if (gate & OPEN != 0 && gate / JOB != last) || self.stop.load(Ordering::SeqCst) {
                 break;
             }
-            bed = self.bell.wait(bed).unwrap_or_else(PoisonError::into_inner);
+            sleepers = self.wake_up.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn wake(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            let _bed = self.bed();
-            self.bell.notify_all();
+            let _guard = self.sleepers();
+            self.wake_up.notify_all();
         }
     }
 
@@ -233,8 +233,8 @@ impl Threads {
             busy: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
-            bed: Mutex::new(()),
-            bell: Condvar::new(),
+            sleepers: Mutex::new(()),
+            wake_up: Condvar::new(),
         };
         Self { count, pool: Arc::new(pool), helpers: OnceLock::new() }
     }

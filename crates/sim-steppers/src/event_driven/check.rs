@@ -59,7 +59,7 @@ pub(super) fn check(
     let (distance, closing) = (seen.distance, seen.closing);
     if pair.touching && distance > 2.0 * params.envelope() {
         pair.touching = false;
-        tables.pending.push((pair.key, pair.notice(false)));
+        tables.pending.push((pair.key, pair.event(false)));
         list_pending(tables, world, time);
         // The borrows of the tables ended with the listing.
         return check(setup, tables, response, books, world, slot, time);
@@ -259,7 +259,7 @@ pub(super) fn note_collision(
         books.report.micro_collisions += 1;
     }
     if first {
-        let kind = pair.notice(true);
+        let kind = pair.event(true);
         world.list(Event { time, kind });
     }
     if ordinary || world.listing == Listing::All {

@@ -191,8 +191,8 @@ fn end_pair(tables: &mut Tables, slot: u32) -> Result<(), StepError> {
     }
     (pair.reported, pair.ended) = (false, Some(pair.ended.unwrap_or(0)));
     if std::mem::take(&mut pair.touching) {
-        let notice = (pair.key, pair.notice(false));
-        tables.pending.push(notice);
+        let event = (pair.key, pair.event(false));
+        tables.pending.push(event);
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ pub(super) fn age_pairs(tables: &mut Tables) -> Result<(), StepError> {
 pub(super) fn drop_pair(tables: &mut Tables, slot: u32) -> Result<(), StepError> {
     if let Some(pair) = tables.pairs.remove(slot) {
         if pair.touching {
-            tables.pending.push((pair.key, pair.notice(false)));
+            tables.pending.push((pair.key, pair.event(false)));
         }
         tables.queue.cancel(pair.event)?;
     }

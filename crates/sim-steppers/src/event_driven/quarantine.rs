@@ -41,8 +41,7 @@ pub(super) fn culprit(world: &World, error: &StepError, time: f64) -> Option<Bod
 
 /// Contacts, and what is inside sensors.
 pub(super) fn lasting(tables: &Tables) -> Vec<Lasting> {
-    let of =
-        |p: &ActivePair| Lasting { key: p.key, names: p.names, end: p.notice(false), contact: p.contact };
+    let of = |p: &ActivePair| Lasting { key: p.key, names: p.names, end: p.event(false), contact: p.contact };
     tables.pairs.iter().filter(|(_, p)| p.touching).map(|(_, p)| of(p)).collect()
 }
 

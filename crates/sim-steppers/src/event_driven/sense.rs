@@ -51,7 +51,7 @@ const FINE: f64 = 1e-8;
 
 impl ActivePair {
     /// What is to be listed when a pair begins or ceases to touch.
-    pub(super) fn notice(&self, began: bool) -> EventKind {
+    pub(super) fn event(&self, began: bool) -> EventKind {
         let [a, b] = self.names;
         match (self.sensor, began) {
             (None, true) => EventKind::ContactBegan { a, b },
@@ -101,7 +101,7 @@ pub(super) fn sense(
     queue.reschedule_ranked(pair.event, time + if safe > near { safe } else { near })?;
     if inside != pair.touching {
         pair.touching = inside;
-        let kind = pair.notice(inside);
+        let kind = pair.event(inside);
         world.list(Event { time, kind });
     }
     Ok(())

@@ -39,10 +39,10 @@
 //! `tests/time_resting.rs`, `tests/time_friction.rs`, `tests/time_falling.rs`
 
 use super::{
+    contact_events::Push,
     forces, foresee,
     impact::{self, contact_at},
     joined::{self, Joined},
-    notice::Push,
     params::Stabilization,
     rest, restrain,
     sites::Previous,
@@ -107,9 +107,9 @@ pub(super) fn solve_contacts(
     loop {
         let h = length.h;
         problem.h = h;
-        forces::kicks(bodies, problem, world, h)?;
-        for (body, flyer) in bodies.pool.iter_mut().zip(&bodies.flyers) {
-            body.velocity = flyer.start + flyer.kick;
+        forces::force_changes(bodies, problem, world, h)?;
+        for (body, body_step) in bodies.pool.iter_mut().zip(&bodies.body_steps) {
+            body.velocity = body_step.start + body_step.force_change;
         }
         if rest::try_rest(setup, found, bodies, &problem.joined, &mut problem.memory, h) {
             books.trace(Stage::Rows);
@@ -191,8 +191,8 @@ fn improve(
     if !struck::reach_with_solution(setup, found, bodies, world, h)? {
         return Ok(false);
     }
-    for (body, flyer) in bodies.pool.iter_mut().zip(&bodies.flyers) {
-        body.velocity = flyer.start;
+    for (body, body_step) in bodies.pool.iter_mut().zip(&bodies.body_steps) {
+        body.velocity = body_step.start;
     }
     impact::find_bounces(setup, found, bodies, problem, bouncing);
     Ok(true)
@@ -342,8 +342,8 @@ fn accuracy(
     let fastest = fastest(found, bodies, slots.clone());
     let (mut pull, mut size) = (0.0_f64, f64::INFINITY);
     for slot in slots.filter(|slot| bodies.pool[*slot as usize].is_movable()) {
-        pull = pull.max(bodies.flyers[slot as usize].kick.linear.length());
-        size = size.min(found.detect.trails.radius(slot));
+        pull = pull.max(bodies.body_steps[slot as usize].force_change.linear.length());
+        size = size.min(found.detect.travels.radius(slot));
     }
     let pulled = if pull > 0.0 { fastest.min(pull) } else { fastest };
     if fastest < SLOW * pull { 0.0 } else { SHARE * pulled.min(SIZE_SHARE * size / h) }
@@ -352,9 +352,9 @@ fn accuracy(
 /// Largest speed of a point of these bodies at the start of the step, m/s; of those that impulses move.
 pub(super) fn fastest(found: &Detection, bodies: &StepBodies, slots: impl Iterator<Item = u32>) -> f64 {
     let speed = |slot: u32| {
-        let velocity = bodies.flyers[slot as usize].start;
+        let velocity = bodies.body_steps[slot as usize].start;
         let turning = velocity.angular.length();
-        let radius = if turning > 0.0 { found.detect.trails.radius(slot) } else { 0.0 };
+        let radius = if turning > 0.0 { found.detect.travels.radius(slot) } else { 0.0 };
         velocity.linear.length() + turning * radius
     };
     slots.filter(|slot| bodies.pool[*slot as usize].is_movable()).map(speed).fold(0.0, f64::max)
@@ -530,7 +530,7 @@ fn book_contacts(
     for m in 0..problem.order.len() {
         if problem.impulses[m] != DVec3::ZERO {
             for slot in problem.contacts[m].bodies {
-                bodies.flyers[slot as usize].pushed = true;
+                bodies.body_steps[slot as usize].pushed = true;
             }
         }
     }
@@ -548,7 +548,7 @@ fn book_contacts(
             };
         if kind == CollisionKind::Ordinary {
             for slot in problem.contacts[m].bodies {
-                bodies.flyers[slot as usize].struck = true;
+                bodies.body_steps[slot as usize].struck = true;
             }
         }
         let impulse = problem.contacts[m].frame * problem.impulses[m];
@@ -566,9 +566,9 @@ fn book_contacts(
         book(found, bodies, books, world, entry);
     }
     let mut imbalance = 0.0_f64;
-    for (body, flyer) in bodies.pool.iter().zip(&bodies.flyers) {
-        if flyer.pushed && body.is_movable() {
-            imbalance = imbalance.max((body.velocity.linear - flyer.start.linear).length() / h);
+    for (body, body_step) in bodies.pool.iter().zip(&bodies.body_steps) {
+        if body_step.pushed && body.is_movable() {
+            imbalance = imbalance.max((body.velocity.linear - body_step.start.linear).length() / h);
         }
     }
     books.report.solver.imbalance = imbalance;
@@ -579,21 +579,21 @@ fn book_contacts(
 fn book_step(bodies: &StepBodies, joined: &Joined, memory: &mut Memory, world: &mut World, h: f64) {
     forces::book_forces(bodies, world, h, |slot| bodies.pool[slot].velocity);
     let mut work = ContactWork::default();
-    for (slot, flyer) in bodies.flyers.iter().enumerate() {
+    for (slot, body_step) in bodies.body_steps.iter().enumerate() {
         let movable = bodies.pool[slot].is_movable();
         let Some((_, body)) = world.body_in_slot(slot as u32).filter(|_| movable) else { continue };
         let mut state = *body.state();
-        if !flyer.pushed {
+        if !body_step.pushed {
             // On its parabola.
-            let change = Motion::new(DVec3::ZERO, flyer.acceleration * h);
-            let way = (flyer.start.linear + change.linear * 0.5) * h;
+            let change = Motion::new(DVec3::ZERO, body_step.acceleration * h);
+            let way = (body_step.start.linear + change.linear * 0.5) * h;
             memory.debts.carried(slot, *state.pose(), way, change, [0.0; 2]);
             continue;
         }
         let end = bodies.pool[slot].velocity;
-        state.velocity = end - flyer.start;
+        state.velocity = end - body_step.start;
         let taken = state.kinetic_energy();
-        let lost = if flyer.struck { [0.0, taken] } else { [taken, 0.0] };
+        let lost = if body_step.struck { [0.0, taken] } else { [taken, 0.0] };
         work.stepping -= lost[0];
         work.impact -= lost[1];
         // Joints turn velocities: that is no loss.
@@ -612,7 +612,7 @@ pub(super) fn ends_of(bodies: &StepBodies, problem: &Problem, m: usize) -> [DVec
 
 /// Speed that forces give a contact within a step, m/s.
 fn gravity_speed(found: &Detection, bodies: &StepBodies, site: usize, h: f64) -> f64 {
-    let [a, b] = found.sites.all[site].bodies.map(|k| bodies.flyers[k as usize].acceleration);
+    let [a, b] = found.sites.all[site].bodies.map(|k| bodies.body_steps[k as usize].acceleration);
     (a - b).length() * h
 }
 
@@ -639,7 +639,7 @@ pub(super) fn book(
 ) {
     let Entry { site, impulse, approach, kind, before } = entry;
     let site = found.sites.all[site];
-    let pair = &mut found.detect.watched[site.pair as usize];
+    let pair = &mut found.detect.candidates[site.pair as usize];
     let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
     let collision = push.collision(pair.rest.names, approach, kind);
     let after = site.bodies.map(|slot| bodies.pool[slot as usize].velocity_at(site.point));
@@ -659,7 +659,7 @@ pub(super) fn book(
     }
     if impulse != DVec3::ZERO && !pair.touching {
         pair.touching = true;
-        world.list(Event { time, kind: pair.notice(true) });
+        world.list(Event { time, kind: pair.event(true) });
     }
     if kind == CollisionKind::Ordinary || world.listing == Listing::All {
         world.list(Event { time, kind: EventKind::Collision(collision) });

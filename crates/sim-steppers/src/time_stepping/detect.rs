@@ -7,10 +7,10 @@
 //! a pair is looked at again when its bodies have moved more than what was found of them allows. A pile at rest costs a few comparisons.
 
 use super::{
-    notice::Exerted,
+    candidate::{Candidate, Horizon, Known, Sensor},
+    contact_events::Exerted,
     stepper::TimeParts,
-    trails::Trails,
-    watched::{Horizon, Known, Sensor, Watched},
+    travel::Travels,
 };
 use sim_math::Aabb;
 use sim_traits::{ColliderId, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
@@ -48,7 +48,7 @@ pub(super) struct Seen {
 pub(super) struct Detect {
     /// By collider slot.
     pub(super) placed: Vec<Option<Placed>>,
-    pub(super) trails: Trails,
+    pub(super) travels: Travels,
     ids: Vec<ProxyId>,
     boxes: Vec<Aabb>,
     pairs: Vec<Pair>,
@@ -56,12 +56,12 @@ pub(super) struct Detect {
     /// Pairs may have changed.
     stale: bool,
     /// What meets what may have changed.
-    doubtful: bool,
-    pub(super) watched: Vec<Watched>,
+    pairs_invalid: bool,
+    pub(super) candidates: Vec<Candidate>,
     /// Those that were looked at.
     pub(super) due: Vec<u32>,
     is_due: Vec<bool>,
-    before: Vec<Watched>,
+    before: Vec<Candidate>,
     pub(super) exerted: Exerted,
     /// Memory of pairs that are gone.
     #[allow(clippy::vec_box, reason = "the boxes themselves are used again")]
@@ -86,24 +86,24 @@ impl Detect {
                 parts.broad_phase.remove(ProxyId(slot as u32))?;
             }
         }
-        self.trails.clear();
-        self.watched.clear();
+        self.travels.clear();
+        self.candidates.clear();
         self.exerted.clear();
         self.pending.clear();
         self.released.clear();
-        self.doubt_pairs();
+        self.invalidate_pairs();
         Ok(())
     }
 
     /// Something about the bodies has changed that their motion does not show: every pair is looked at again.
-    pub(super) fn doubt(&mut self) {
-        self.doubt_pairs();
-        self.watched.iter_mut().for_each(Watched::doubt);
+    pub(super) fn invalidate(&mut self) {
+        self.invalidate_pairs();
+        self.candidates.iter_mut().for_each(Candidate::invalidate);
     }
 
     /// What meets what may have changed.
-    pub(super) fn doubt_pairs(&mut self) {
-        (self.stale, self.doubtful) = (true, true);
+    pub(super) fn invalidate_pairs(&mut self) {
+        (self.stale, self.pairs_invalid) = (true, true);
     }
 
     /// Renews boxes and pairs, and finds all contacts within reach of the next step.
@@ -113,12 +113,12 @@ impl Detect {
         parts: &mut TimeParts,
         horizon: &Horizon,
     ) -> Result<Seen, StepError> {
-        let moved = self.trails.follow(world, horizon.h);
+        let moved = self.travels.follow(world, horizon.h);
         let renewed = self.renew(world, parts, horizon)?;
         Ok(Seen { moved, renewed })
     }
 
-    /// Renews boxes and pairs, and finds the contacts within the reach that the trails tell; true if any were found anew.
+    /// Renews boxes and pairs, and finds the contacts within the reach that the travels tell; true if any were found anew.
     pub(super) fn renew(
         &mut self,
         world: &World,
@@ -143,7 +143,7 @@ impl Detect {
             self.changes.begun.sort_unstable();
             self.changes.ended.sort_unstable();
             // Boxes are renewed more often than pairs change.
-            if self.doubtful {
+            if self.pairs_invalid {
                 parts.broad_phase.pairs(&mut self.pairs);
                 self.pairs.sort_unstable();
                 self.follow(world);
@@ -152,7 +152,7 @@ impl Detect {
                 self.follow_changes(world);
                 renewed = true;
             }
-            (self.stale, self.doubtful) = (false, false);
+            (self.stale, self.pairs_invalid) = (false, false);
         }
         Ok(renewed)
     }
@@ -170,19 +170,19 @@ impl Detect {
             }
             let Some((id, collider, body)) = found else { continue };
             let owner = collider.body().index();
-            let needed = self.trails.path(owner) + self.trails.reach(owner);
+            let needed = self.travels.path(owner) + self.travels.reach(owner);
             if known.is_some_and(|p| needed <= p.until || body.is_fixed()) {
                 continue;
             }
             let slack = if body.is_fixed() {
                 0.0
             } else {
-                self.trails.reach(owner) + SLACK * self.trails.radius(owner)
+                self.travels.reach(owner) + SLACK * self.travels.radius(owner)
             };
             let placed = Placed {
                 id,
                 aabb: grown_box(body, collider, slack + margin),
-                until: self.trails.path(owner) + slack,
+                until: self.travels.path(owner) + slack,
             };
             if known.is_none() {
                 let kind = if body.is_fixed() { ProxyKind::Fixed } else { ProxyKind::Moving };
@@ -210,7 +210,7 @@ impl Detect {
             parts.broad_phase.insert(ProxyId(slot), kind, &placed.aabb)?;
         }
         parts.broad_phase.pair_changes(&mut self.changes);
-        (self.stale, self.doubtful) = (false, false);
+        (self.stale, self.pairs_invalid) = (false, false);
         Ok(())
     }
 
@@ -226,9 +226,9 @@ impl Detect {
     }
 
     /// Takes leave of a pair.
-    fn drop_pair(&mut self, gone: Watched) {
+    fn drop_pair(&mut self, gone: Candidate) {
         if gone.touching {
-            self.pending.push(gone.notice(false));
+            self.pending.push(gone.event(false));
         }
         if gone.span[1] > 0 {
             self.released.push(gone.span);
@@ -247,7 +247,7 @@ impl Detect {
 
     /// Keeps what is remembered of pairs that go on; both lists are sorted.
     fn follow(&mut self, world: &World) {
-        let mut old = std::mem::replace(&mut self.watched, std::mem::take(&mut self.before));
+        let mut old = std::mem::replace(&mut self.candidates, std::mem::take(&mut self.before));
         let mut rest = old.drain(..).peekable();
         for k in 0..self.pairs.len() {
             let key = self.pairs[k];
@@ -256,10 +256,10 @@ impl Detect {
                 self.drop_pair(gone);
             }
             match rest.next_if(|w| w.key == key) {
-                Some(same) if same.rest.names == names && same.sensor == sensor => self.watched.push(same),
+                Some(same) if same.rest.names == names && same.sensor == sensor => self.candidates.push(same),
                 other => {
                     other.into_iter().for_each(|gone| self.drop_pair(gone));
-                    self.watched.push(Watched::new(key, names, bodies, sensor, self.spare.pop()));
+                    self.candidates.push(Candidate::new(key, names, bodies, sensor, self.spare.pop()));
                 }
             }
         }
@@ -270,7 +270,7 @@ impl Detect {
     /// The same where only the changes can have changed anything.
     fn follow_changes(&mut self, world: &World) {
         let changes = std::mem::take(&mut self.changes);
-        let mut old = std::mem::replace(&mut self.watched, std::mem::take(&mut self.before));
+        let mut old = std::mem::replace(&mut self.candidates, std::mem::take(&mut self.before));
         let (mut ended, mut begun) = (changes.ended.iter().peekable(), changes.begun.iter().peekable());
         for pair in old.drain(..) {
             while let Some(key) = begun.next_if(|key| **key < pair.key) {
@@ -281,7 +281,7 @@ impl Detect {
             if ended.next_if(|key| **key == pair.key).is_some() && !goes_on {
                 self.drop_pair(pair);
             } else {
-                self.watched.push(pair);
+                self.candidates.push(pair);
             }
         }
         begun.for_each(|key| self.begin(world, *key));
@@ -291,7 +291,7 @@ impl Detect {
 
     fn begin(&mut self, world: &World, key: Pair) {
         if let Some((names, bodies, sensor)) = Self::meeting(world, key) {
-            self.watched.push(Watched::new(key, names, bodies, sensor, self.spare.pop()));
+            self.candidates.push(Candidate::new(key, names, bodies, sensor, self.spare.pop()));
         }
     }
 
@@ -299,30 +299,30 @@ impl Detect {
     fn look(&mut self, world: &World, parts: &TimeParts, horizon: &Horizon) -> Result<bool, StepError> {
         let before = self.distances;
         let (narrow, executor) = (parts.narrow_phase.as_ref(), parts.executor.as_ref());
-        let (placed, trails) = (&self.placed[..], &self.trails);
+        let (placed, travels) = (&self.placed[..], &self.travels);
         self.due.clear();
-        for (k, pair) in (0..).zip(&mut self.watched) {
-            if pair.is_due(placed, trails, horizon) {
+        for (k, pair) in (0..).zip(&mut self.candidates) {
+            if pair.is_due(placed, travels, horizon) {
                 self.due.push(k);
             }
         }
         if self.due.len() < MANY || executor.parallelism() < THREADS {
             for &k in &self.due {
-                self.watched[k as usize].look(world, narrow, trails, horizon);
+                self.candidates[k as usize].look(world, narrow, travels, horizon);
             }
         } else {
             self.is_due.clear();
-            self.is_due.resize(self.watched.len(), false);
+            self.is_due.resize(self.candidates.len(), false);
             self.due.iter().for_each(|k| self.is_due[*k as usize] = true);
             let is_due = &self.is_due;
-            for_each_mut(executor, &mut self.watched, &|k, pair| {
+            for_each_mut(executor, &mut self.candidates, &|k, pair| {
                 if is_due[k] {
-                    pair.look(world, narrow, trails, horizon);
+                    pair.look(world, narrow, travels, horizon);
                 }
             });
         }
         // Only those that were due can be fresh.
-        for pair in self.due.iter().map(|k| &self.watched[*k as usize]).filter(|pair| pair.fresh) {
+        for pair in self.due.iter().map(|k| &self.candidates[*k as usize]).filter(|pair| pair.fresh) {
             self.distances += 1;
             if let Some((source, pair)) = pair.rest.failure.clone().zip(pair.name(world)) {
                 return Err(StepError::NarrowPhase { pair, source });

@@ -15,13 +15,13 @@ use sim_world::{Body, Law, Piece, Rest, World, WorldError};
 
 /// A body during a step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flyer {
+pub(super) struct BodyStep {
     /// Acceleration by gravity and constant forces, m/s².
     pub(super) acceleration: DVec3,
     /// Velocity at the start of the step, after impacts.
     pub(super) start: Motion,
     /// Change of velocity by all forces in the step.
-    pub(super) kick: Motion,
+    pub(super) force_change: Motion,
     /// Springs, drag or torques act on it.
     pub(super) driven: bool,
     /// Impulse of its springs that have a potential, N·s and N·m·s.
@@ -38,7 +38,7 @@ const NOTHING: PoolBody =
 /// Reads the bodies of the world.
 pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
     bodies.pool.clear();
-    bodies.flyers.clear();
+    bodies.body_steps.clear();
     for slot in 0..world.body_slots() as u32 {
         let (mut body, mut acceleration) = (NOTHING, DVec3::ZERO);
         if let Some((_, found)) = world.body_in_slot(slot) {
@@ -51,10 +51,10 @@ pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
         }
         bodies.pool.push(body);
         let start = body.velocity;
-        bodies.flyers.push(Flyer {
+        bodies.body_steps.push(BodyStep {
             acceleration,
             start,
-            kick: Motion::ZERO,
+            force_change: Motion::ZERO,
             driven: false,
             elastic: Force::ZERO,
             struck: false,
@@ -64,15 +64,15 @@ pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
 }
 
 /// The same without the pool, which the soft solver does not need.
-pub(super) fn read_flyers(bodies: &mut StepBodies, world: &World) {
-    bodies.flyers.clear();
+pub(super) fn read_body_steps(bodies: &mut StepBodies, world: &World) {
+    bodies.body_steps.clear();
     for slot in 0..world.body_slots() as u32 {
         let found = world.body_in_slot(slot).map(|(_, body)| body);
         let pulled = found.filter(|body| body.is_free() && body.rest() == Rest::Awake);
-        bodies.flyers.push(Flyer {
+        bodies.body_steps.push(BodyStep {
             acceleration: pulled.map_or(DVec3::ZERO, |body| world.gravity() + body.pull()),
             start: found.map_or(Motion::ZERO, |body| body.state().velocity),
-            kick: Motion::ZERO,
+            force_change: Motion::ZERO,
             driven: false,
             elastic: Force::ZERO,
             struck: false,
@@ -83,7 +83,7 @@ pub(super) fn read_flyers(bodies: &mut StepBodies, world: &World) {
 
 /// True if a body is on the parabola on which gravity and constant forces keep it.
 pub(super) fn flies_on(bodies: &StepBodies, body: &Body, slot: u32) -> bool {
-    let falls = bodies.flyers[slot as usize].acceleration;
+    let falls = bodies.body_steps[slot as usize].acceleration;
     matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == falls)
 }
 
@@ -95,9 +95,9 @@ pub(super) fn launch(bodies: &StepBodies, world: &mut World) -> Result<(), World
         if !body.is_free() || body.rest() != Rest::Awake {
             continue;
         }
-        let (flyer, pool) = (bodies.flyers[slot as usize], bodies.pool[slot as usize]);
+        let (body_step, pool) = (bodies.body_steps[slot as usize], bodies.pool[slot as usize]);
         let mut state: RigidState = *body.state();
-        if flyer.pushed {
+        if body_step.pushed {
             // What lies still on a piece that says so stays on it.
             let lies = pool.velocity == Motion::ZERO && state.velocity == Motion::ZERO;
             if lies
@@ -108,8 +108,8 @@ pub(super) fn launch(bodies: &StepBodies, world: &mut World) -> Result<(), World
             state.velocity = pool.velocity;
             world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
         } else {
-            if flyer.struck || !flies_on(bodies, body, slot) {
-                state.velocity = flyer.start;
+            if body_step.struck || !flies_on(bodies, body, slot) {
+                state.velocity = body_step.start;
                 world.relaunch(id, time, state)?;
             }
         }

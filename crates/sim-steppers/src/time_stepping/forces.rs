@@ -8,14 +8,14 @@
 //!
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | kick | change of velocity by all forces in the step | m/s, rad/s |
+//! | force_change | change of velocity by all forces in the step | m/s, rad/s |
 //! | `P_s`, `P_f` | impulses of springs that have a potential, of all other forces of this kind | N·s, N·m·s |
 //!
 //! # Formula
 //!
 //! ```text
-//! (M − h² ∇p f − h ∇v f) v₁ = M v + h (f − ∇v f · v),   kick = v₁ − v
-//! P_s = h (f_s + h ∇p f_s · v₁) with the elastic part f_s of springs,   P_f = M kick − h m a − P_s;   work: P · v⁺
+//! (M − h² ∇p f − h ∇v f) v₁ = M v + h (f − ∇v f · v),   force_change = v₁ − v
+//! P_s = h (f_s + h ∇p f_s · v₁) with the elastic part f_s of springs,   P_f = M force_change − h m a − P_s;   work: P · v⁺
 //! ```
 //!
 //! # Cost
@@ -101,22 +101,22 @@ pub(super) fn refuse_unknown_forces(world: &World) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Changes of velocity by all forces in a step of `h` seconds, into the flyers.
-pub(super) fn kicks(
+/// Changes of velocity by all forces in a step of `h` seconds, into the body_steps.
+pub(super) fn force_changes(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     world: &World,
     h: f64,
 ) -> Result<(), StepError> {
-    for flyer in &mut bodies.flyers {
-        flyer.kick = Motion::new(sim_math::glam::DVec3::ZERO, flyer.acceleration * h);
+    for body_step in &mut bodies.body_steps {
+        body_step.force_change = Motion::new(sim_math::glam::DVec3::ZERO, body_step.acceleration * h);
     }
     problem.stiff.clear();
     if world.forces().all(|(_, force)| force.is_uniform()) {
         return Ok(());
     }
     let stiff = |slot: u32| world.body_in_slot(slot).filter(|(_, b)| b.is_free() && b.has_stateful_forces());
-    let slots: Vec<u32> = (0..bodies.flyers.len() as u32).filter(|&slot| stiff(slot).is_some()).collect();
+    let slots: Vec<u32> = (0..bodies.body_steps.len() as u32).filter(|&slot| stiff(slot).is_some()).collect();
     if slots.is_empty() {
         return Ok(());
     }
@@ -126,8 +126,8 @@ pub(super) fn kicks(
         let BodyKind::Free(mass) = body.kind() else { continue };
         inertials.push(Inertial { mass: mass.mass(), inertia: mass.inertia(body.state().pose().rotation) });
         poses.push(*body.state().pose());
-        velocities.push(bodies.flyers[slot as usize].start);
-        let weight = bodies.flyers[slot as usize].acceleration * mass.mass();
+        velocities.push(bodies.body_steps[slot as usize].start);
+        let weight = bodies.body_steps[slot as usize].acceleration * mass.mass();
         given.push(Force::new(sim_math::glam::DVec3::ZERO, weight));
     }
     let place = |id: sim_traits::BodyId| slots.binary_search(&id.index()).ok();
@@ -188,12 +188,12 @@ pub(super) fn kicks(
         return Err(StepError::Body { body, source });
     };
     for (&slot, v) in slots.iter().zip(&velocities) {
-        let flyer = &mut bodies.flyers[slot as usize];
-        flyer.kick = *v - flyer.start;
-        flyer.pushed = true;
-        flyer.driven = true;
+        let body_step = &mut bodies.body_steps[slot as usize];
+        body_step.force_change = *v - body_step.start;
+        body_step.pushed = true;
+        body_step.driven = true;
     }
-    problem.stiff.place.resize(bodies.flyers.len(), u32::MAX);
+    problem.stiff.place.resize(bodies.body_steps.len(), u32::MAX);
     for (k, &slot) in (0..).zip(&slots) {
         problem.stiff.place[slot as usize] = k;
     }
@@ -205,9 +205,9 @@ pub(super) fn kicks(
 
 /// Impulses of springs that have a potential in a step of `h` seconds, given the velocities at its end of all bodies with such forces.
 pub(super) fn elastic_impulses(bodies: &mut StepBodies, problem: &Problem, velocities: &[Motion], h: f64) {
-    let (flyers, stiff) = (&mut bodies.flyers, &problem.stiff);
+    let (body_steps, stiff) = (&mut bodies.body_steps, &problem.stiff);
     let [mut by_position, mut by_velocity] = [Matrix::default(), Matrix::default()];
-    stiff.slots.iter().for_each(|slot| flyers[*slot as usize].elastic = Force::ZERO);
+    stiff.slots.iter().for_each(|slot| body_steps[*slot as usize].elastic = Force::ZERO);
     for spring in &stiff.springs {
         let held = spring.bodies();
         let mut pulls = [Force::ZERO; 2];
@@ -221,23 +221,23 @@ pub(super) fn elastic_impulses(bodies: &mut StepBodies, problem: &Problem, veloc
                     *pull += h * (0..6).map(|j| by_position[(6 * a + i, 6 * b + j)] * v[j]).sum::<f64>();
                 }
             }
-            flyers[stiff.slots[body] as usize].elastic += Force::from_array(pull) * h;
+            body_steps[stiff.slots[body] as usize].elastic += Force::from_array(pull) * h;
         }
     }
 }
 
 /// Enters what springs, drag and torques did in the account, given the velocities with which they worked.
 pub(super) fn book_forces(bodies: &StepBodies, world: &mut World, h: f64, with: impl Fn(usize) -> Motion) {
-    for (slot, flyer) in bodies.flyers.iter().enumerate().filter(|(_, f)| f.driven) {
+    for (slot, body_step) in bodies.body_steps.iter().enumerate().filter(|(_, f)| f.driven) {
         let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
         let BodyKind::Free(mass) = *body.kind() else { continue };
         let pose = *body.state().pose();
-        let impulse = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
-        let moment = mass.inertia(pose.rotation) * flyer.kick.angular;
+        let impulse = (body_step.force_change.linear - body_step.acceleration * h) * mass.mass();
+        let moment = mass.inertia(pose.rotation) * body_step.force_change.angular;
         let v = with(slot);
         let work = |p: Force| p.linear.dot(v.linear) + p.moment.dot(v.angular);
-        let springs = work(flyer.elastic);
-        let others = work(Force::new(moment, impulse) - flyer.elastic);
+        let springs = work(body_step.elastic);
+        let others = work(Force::new(moment, impulse) - body_step.elastic);
         world.book_force(pose.translation, &ForceWork { springs, others, impulse, moment });
     }
 }

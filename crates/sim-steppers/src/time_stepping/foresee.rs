@@ -37,8 +37,8 @@
 //! `tests/time_spinning.rs`, `soak_random_scenes_with_exact_cones`
 
 use super::{
+    candidate::Candidate,
     state::{Detection, Setup, StepBodies},
-    watched::Watched,
 };
 use sim_traits::{NarrowPhase, PairCache};
 use sim_world::{Body, Collider, Piece, World};
@@ -58,7 +58,7 @@ impl<'a> Ahead<'a> {
     /// From the world's time on, on the given pieces; on those that they are on already where there are none.
     pub(super) fn new(
         world: &'a World,
-        pair: &Watched,
+        pair: &Candidate,
         way: impl Fn(u32, &Body) -> Option<Piece>,
     ) -> Option<Self> {
         let (colliders, bodies) = pair.sides(world)?;
@@ -87,29 +87,29 @@ pub(super) fn foresee(
     world: &World,
     h: f64,
 ) -> f64 {
-    let (narrow, trails) = (setup.parts.narrow_phase.as_ref(), &found.detect.trails);
+    let (narrow, travels) = (setup.parts.narrow_phase.as_ref(), &found.detect.travels);
     let mut shortest = h;
-    for pair in &mut found.detect.watched {
+    for pair in &mut found.detect.candidates {
         if pair.rest.found.manifolds.is_empty() || pair.sensor.is_some() {
             continue;
         }
         let swing = |slot: u32| {
             let body = &bodies.pool[slot as usize];
-            if body.is_movable() { trails.spin(slot) * body.velocity.angular.length() * h } else { 0.0 }
+            if body.is_movable() { travels.spin(slot) * body.velocity.angular.length() * h } else { 0.0 }
         };
-        let allowed = DEEP * trails.smaller_radius(pair.bodies);
+        let allowed = DEEP * travels.smaller_radius(pair.bodies);
         if pair.bodies.map(swing).into_iter().sum::<f64>() <= allowed {
             continue;
         }
         let way = |slot: u32, body: &Body| {
-            let (flyer, pooled) = (&bodies.flyers[slot as usize], &bodies.pool[slot as usize]);
+            let (body_step, pooled) = (&bodies.body_steps[slot as usize], &bodies.pool[slot as usize]);
             let mut state = *body.state();
             if !pooled.is_movable() {
                 return None;
             }
-            let flies = !flyer.driven && pooled.velocity == flyer.start + flyer.kick;
-            state.velocity = if flies { flyer.start } else { pooled.velocity };
-            let acceleration = if flies { flyer.acceleration } else { sim_math::glam::DVec3::ZERO };
+            let flies = !body_step.driven && pooled.velocity == body_step.start + body_step.force_change;
+            state.velocity = if flies { body_step.start } else { pooled.velocity };
+            let acceleration = if flies { body_step.acceleration } else { sim_math::glam::DVec3::ZERO };
             Some(Piece::ballistic(world.time(), state, acceleration))
         };
         let Some(ahead) = Ahead::new(world, pair, way) else { continue };

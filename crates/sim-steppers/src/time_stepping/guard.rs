@@ -44,7 +44,7 @@
 //!
 //! `tests/time_soft_energy.rs`
 
-use super::flight::Flyer;
+use super::flight::BodyStep;
 use constraint_dynamics::soft::{SoftBodies, SoftManifold};
 use rigid_impulse::{Body as RigidState, BodyKind};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
@@ -107,7 +107,7 @@ impl Guard {
     pub(super) fn check(
         &mut self,
         world: &World,
-        flyers: &[Flyer],
+        body_steps: &[BodyStep],
         bodies: &SoftBodies,
         manifolds: &mut [SoftManifold],
         joined: &[[u32; 2]],
@@ -115,10 +115,10 @@ impl Guard {
         h: f64,
     ) -> f64 {
         self.parents.clear();
-        self.parents.extend(0..flyers.len() as u32);
-        self.owed.resize(flyers.len(), 0.0);
+        self.parents.extend(0..body_steps.len() as u32);
+        self.owed.resize(body_steps.len(), 0.0);
         self.islands.clear();
-        self.islands.resize(flyers.len(), Island::default());
+        self.islands.resize(body_steps.len(), Island::default());
         let acts = |m: &SoftManifold| !m.is_empty() && m.outcome().impulse != DVec3::ZERO;
         let are_movable = |pair: [u32; 2]| pair.map(|slot| bodies.is_movable(slot as usize));
         let movable = |m: &SoftManifold| are_movable(m.bodies());
@@ -152,7 +152,7 @@ impl Guard {
                 continue;
             };
             let island = self.root(slot as u32);
-            self.islands[island].add(body.state(), &flyers[slot], arrival, h);
+            self.islands[island].add(body.state(), &body_steps[slot], arrival, h);
             self.islands[island].stored -= self.owed[slot];
             self.islands[island].bodies += 1.0;
         }
@@ -212,18 +212,18 @@ impl Island {
     }
 
     /// Adds a body.
-    fn add(&mut self, state: &RigidState, flyer: &Flyer, arrival: &Arrival, h: f64) {
+    fn add(&mut self, state: &RigidState, body_step: &BodyStep, arrival: &Arrival, h: f64) {
         let BodyKind::Free(mass) = state.kind() else { return };
         let Arrival { pose, velocity, change } = arrival;
         let inertia = mass.inertia(pose.rotation);
         let spin = inertia * velocity.angular;
         let kinetic = 0.5 * (mass.mass() * velocity.linear.length_squared() + spin.dot(velocity.angular));
         let moved = pose.translation - state.pose().translation;
-        let mut work = mass.mass() * flyer.acceleration.dot(moved);
-        if flyer.driven {
-            let linear = (flyer.kick.linear - flyer.acceleration * h) * mass.mass();
-            let angular = mass.inertia(state.pose().rotation) * flyer.kick.angular;
-            let mean = (flyer.start + *velocity) * 0.5;
+        let mut work = mass.mass() * body_step.acceleration.dot(moved);
+        if body_step.driven {
+            let linear = (body_step.force_change.linear - body_step.acceleration * h) * mass.mass();
+            let angular = mass.inertia(state.pose().rotation) * body_step.force_change.angular;
+            let mean = (body_step.start + *velocity) * 0.5;
             work += linear.dot(mean.linear) + angular.dot(mean.angular);
         }
         self.kinetic += kinetic;

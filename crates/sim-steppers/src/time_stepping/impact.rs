@@ -46,7 +46,7 @@ use super::{
     params::TimeSteppingParams,
     sites::Site,
     state::{Books, Detection, Problem, Setup, StepBodies},
-    trails::Trails,
+    travel::Travels,
 };
 use constraint_dynamics::{PoolBody, PoolContact, restitution::Bounce};
 use rigid_impulse::CollisionKind;
@@ -87,7 +87,7 @@ pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h:
         return None;
     }
     let n = site.frame.z_axis;
-    let of = |k: u32| bodies.flyers[k as usize].acceleration;
+    let of = |k: u32| bodies.body_steps[k as usize].acceleration;
     let a = n.dot(of(site.bodies[0]) - of(site.bodies[1]));
     // The smallest positive root of g + u t + ½ a t², without cancellation.
     let discriminant = u * u - 2.0 * a * g;
@@ -173,10 +173,10 @@ fn may_swing_in(bodies: &StepBodies, site: &Site, h: f64) -> bool {
     let mut speeds = [DVec3::ZERO; 2];
     let mut spin = 0.0_f64;
     for (k, slot) in site.bodies.into_iter().enumerate() {
-        let (body, flyer) = (&bodies.pool[slot as usize], &bodies.flyers[slot as usize]);
+        let (body, body_step) = (&bodies.pool[slot as usize], &bodies.body_steps[slot as usize]);
         let turning = body.velocity.angular.length();
         spin = spin.max(turning);
-        swing += flyer.acceleration.length();
+        swing += body_step.acceleration.length();
         if turning > 0.0 {
             swing += turning * turning * (site.point - body.center).length();
         }
@@ -197,12 +197,12 @@ fn root_of_bounce(
     pair: u32,
     guess: f64,
 ) -> f64 {
-    let pair = &mut found.detect.watched[pair as usize];
+    let pair = &mut found.detect.candidates[pair as usize];
     let way = |slot: u32, body: &Body| {
-        let flyer = &bodies.flyers[slot as usize];
+        let body_step = &bodies.body_steps[slot as usize];
         let mut state = *body.state();
-        state.velocity = flyer.start;
-        Some(Piece::ballistic(world.time(), state, flyer.acceleration))
+        state.velocity = body_step.start;
+        Some(Piece::ballistic(world.time(), state, body_step.acceleration))
     };
     let Some(ahead) = Ahead::new(world, pair, way) else { return guess };
     let narrow = setup.parts.narrow_phase.as_ref();
@@ -353,7 +353,7 @@ fn book_impacts(
             continue;
         }
         for slot in impacts.contacts[m].bodies {
-            bodies.flyers[slot as usize].struck = true;
+            bodies.body_steps[slot as usize].struck = true;
         }
         let (site, impulse) = (impacts.sites[m] as usize, impacts.contacts[m].frame * p);
         let approach = impacts.law.approaches()[m];
@@ -361,9 +361,9 @@ fn book_impacts(
         let entry = Entry { site, impulse, approach, kind, before };
         contact::book(found, bodies, books, world, entry);
     }
-    for (body, flyer) in bodies.pool.iter().zip(&mut bodies.flyers) {
-        if flyer.struck {
-            flyer.start = body.velocity;
+    for (body, body_step) in bodies.pool.iter().zip(&mut bodies.body_steps) {
+        if body_step.struck {
+            body_step.start = body.velocity;
         }
     }
 }
@@ -371,7 +371,7 @@ fn book_impacts(
 /// Speed of approach below which contacts of two bodies do not bounce, m/s.
 pub(super) fn rest_speed(
     world: &World,
-    trails: &Trails,
+    travels: &Travels,
     params: &TimeSteppingParams,
     bodies: [u32; 2],
 ) -> f64 {
@@ -382,7 +382,7 @@ pub(super) fn rest_speed(
         moves.map_or(0.0, |body| (world.gravity() + body.pull()).length())
     };
     let pull = bodies.map(pull).into_iter().fold(0.0, f64::max);
-    let radius = trails.smaller_radius(bodies);
+    let radius = travels.smaller_radius(bodies);
     let pulled = (0.125 * pull * h).min((0.02 * pull * radius).sqrt());
     params.rest_speed * pulled.max(1e-4 * radius.min(f64::MAX) / h)
 }

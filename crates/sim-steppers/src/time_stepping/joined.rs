@@ -265,7 +265,7 @@ pub(super) fn prepare_joints(
         let row = &joined.rows.blocks[k];
         let mut u = row.drift;
         for side in joined.view().of(&joined.blocks[k]) {
-            u += side.velocity(bodies.flyers[side.body as usize].start);
+            u += side.velocity(bodies.body_steps[side.body as usize].start);
         }
         let (mut bounds, mut bias) = (Bounds::NONE, DVec3::ZERO);
         for i in 0..usize::from(row.rows) {
@@ -418,8 +418,8 @@ pub(super) fn correct_joints(joined: &mut Joined) {
 
 /// Bodies that joints hold move along straight lines, as those that contacts push.
 pub(super) fn mark_jointed(bodies: &mut StepBodies, joined: &Joined) {
-    for (flyer, held) in bodies.flyers.iter_mut().zip(&joined.held) {
-        flyer.pushed |= *held;
+    for (body_step, held) in bodies.body_steps.iter_mut().zip(&joined.held) {
+        body_step.pushed |= *held;
     }
 }
 
@@ -444,7 +444,7 @@ pub(super) fn book_joints(
         for side in joined.view().of(block) {
             let body = &bodies.pool[side.body as usize];
             if body.is_movable() {
-                before += side.velocity(bodies.flyers[side.body as usize].start);
+                before += side.velocity(bodies.body_steps[side.body as usize].start);
                 after += side.velocity(body.velocity);
                 let force = side.forces * p;
                 work.impulse += force;
@@ -476,7 +476,7 @@ pub(super) fn book_joints(
         let impulses = &joined.impulses[blocks.clone()];
         let reaction =
             joint.exerted(&joined.rows, &joined.rows.blocks[blocks.clone()], impulses, &joined.poses, h);
-        let struck = joint.bodies().iter().any(|id| bodies.flyers[id.index() as usize].struck);
+        let struck = joint.bodies().iter().any(|id| bodies.body_steps[id.index() as usize].struck);
         if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
             let kept = joint.impulses_mut();
             kept.clear();

@@ -1,9 +1,9 @@
 //! A look along the courses of two bodies within a step: when they are hit next. [`super::missed`] says what for.
 
 use super::{
+    candidate::Candidate,
     missed::{Course, DEEPER, Missed},
-    trails::swing,
-    watched::Watched,
+    travel::swing,
 };
 use sim_math::rotation::quat_log;
 use sim_traits::{NarrowPhase, PairCache, Shape};
@@ -30,7 +30,7 @@ pub(super) struct Look<'a> {
 
 impl Look<'_> {
     /// When the two of a pair are hit next, s.
-    pub(super) fn next_hit(&self, pair: &mut Watched, distances: &mut u64) -> Option<f64> {
+    pub(super) fn next_hit(&self, pair: &mut Candidate, distances: &mut u64) -> Option<f64> {
         let (h, missed) = (self.h, self.missed);
         let (colliders, bodies) = pair.sides(self.world)?;
         let from = missed.since(pair.bodies[0]).max(missed.since(pair.bodies[1]));

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | h, t | length of the step, time since its start | s |
 //! | course | where a body is at every t: first as the solver says, after a hit as it flies on | - |
-//! | stride | the most that a point of the body moves in the step | m |
+//! | travel | the most that a point of the body moves in the step | m |
 //! | r | radius of the smaller body of a pair | m |
 //! | d(t), d₀ | distance of the two on their courses; at the start of them | m |
 //! | τ | time of a hit | s |
@@ -18,7 +18,7 @@
 //! # Formula
 //!
 //! ```text
-//! pairs with strides above r/4:   t ← t + max(d(t), r/10)/(speed of closing at most), until d(t) < min(−r/50, d₀ − r/200);   −r/20 for contacts that the solver had
+//! pairs with travel above r/4:   t ← t + max(d(t), r/10)/(speed of closing at most), until d(t) < min(−r/50, d₀ − r/200);   −r/20 for contacts that the solver had
 //! hit            the last t before it with d = 0, or if d₀ < 0 the last that is less deep
 //! at τ           all points of the pair as one impact: v_τ ← v_τ + Δv;   if it was hit before in the step, with all other pairs that were and touch
 //! from τ on      x = v_τ (h − τ) + ½ a (h − τ)²,   v = v_τ + a (h − τ);   a = 0 for what contacts carried slowly
@@ -45,8 +45,8 @@
 //! `tests/time_soft_fast.rs`, `soak_random_scenes_with_soft_contacts`
 
 use super::{
-    guard::Arrival, impact::rest_speed, look::Look, notice::Push, stepper::TimeStepping, trails::swing,
-    watched::Watched,
+    candidate::Candidate, contact_events::Push, guard::Arrival, impact::rest_speed, look::Look,
+    stepper::TimeStepping, travel::swing,
 };
 use crate::pooled::pooled;
 use constraint_dynamics::{
@@ -91,7 +91,7 @@ pub(super) enum Course {
 pub(super) struct Missed {
     /// By slot.
     pub(super) courses: Vec<Course>,
-    strides: Vec<f64>,
+    travel: Vec<f64>,
     /// By slot: velocity at the end of the step, and acceleration from a hit on.
     ends: Vec<Motion>,
     pub(super) falls: Vec<DVec3>,
@@ -153,8 +153,8 @@ impl TimeStepping {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         let mut missed = std::mem::take(&mut soft.missed);
         missed.joined.clear();
-        let is_fast = self.find_strides(world, h, &mut missed);
-        let is_pressed = || self.found.detect.watched.iter().any(|pair| self.is_deep(pair));
+        let is_fast = self.find_travel(world, h, &mut missed);
+        let is_pressed = || self.found.detect.candidates.iter().any(|pair| self.is_deep(pair));
         let result =
             if is_fast || is_pressed() { self.follow_courses(world, h, &mut missed) } else { Ok(()) };
         if let Some(soft) = &mut self.soft {
@@ -164,29 +164,29 @@ impl TimeStepping {
     }
 
     /// How far bodies go; false if none is fast.
-    fn find_strides(&self, world: &World, h: f64, missed: &mut Missed) -> bool {
+    fn find_travel(&self, world: &World, h: f64, missed: &mut Missed) -> bool {
         let Some(soft) = &self.soft else { return false };
-        let (trails, mut fastest) = (&self.found.detect.trails, 0.0_f64);
-        missed.strides.clear();
-        for (slot, flyer) in (0..).zip(&self.bodies.flyers) {
-            let stride = match (&soft.arrivals[slot as usize], world.body_in_slot(slot)) {
+        let (travels, mut fastest) = (&self.found.detect.travels, 0.0_f64);
+        missed.travel.clear();
+        for (slot, body_step) in (0..).zip(&self.bodies.body_steps) {
+            let travel = match (&soft.arrivals[slot as usize], world.body_in_slot(slot)) {
                 (Some(_), _) => {
                     let x = soft.bodies.displacement(slot as usize);
-                    x.linear.length() + swing(trails.spin(slot), x.angular.length())
+                    x.linear.length() + swing(travels.spin(slot), x.angular.length())
                 }
                 (None, Some((_, body))) if body.is_free() && body.rest() == Rest::Awake => {
-                    let Motion { angular, linear } = flyer.start;
-                    (linear + flyer.acceleration * (0.5 * h)).length() * h
-                        + swing(trails.spin(slot), angular.length() * h)
+                    let Motion { angular, linear } = body_step.start;
+                    (linear + body_step.acceleration * (0.5 * h)).length() * h
+                        + swing(travels.spin(slot), angular.length() * h)
                 }
-                (None, Some((_, body))) if !body.is_fixed() && trails.radius(slot) < f64::INFINITY => {
-                    trails.reach(slot)
+                (None, Some((_, body))) if !body.is_fixed() && travels.radius(slot) < f64::INFINITY => {
+                    travels.reach(slot)
                 }
                 _ => 0.0,
             };
-            let stride = if stride.is_finite() { stride } else { 0.0 };
-            missed.strides.push(stride);
-            fastest = fastest.max(stride);
+            let travel = if travel.is_finite() { travel } else { 0.0 };
+            missed.travel.push(travel);
+            fastest = fastest.max(travel);
         }
         2.0 * fastest > FAST * self.setup.radius
     }
@@ -219,9 +219,9 @@ impl TimeStepping {
     }
 
     /// True if the contacts of a pair have let its bodies sink in deep.
-    fn is_deep(&self, pair: &Watched) -> bool {
+    fn is_deep(&self, pair: &Candidate) -> bool {
         let patches = || pair.span[1] > 0 && pair.sensor.is_none();
-        pair.distance < -PRESSED * self.found.detect.trails.smaller_radius(pair.bodies) && patches()
+        pair.distance < -PRESSED * self.found.detect.travels.smaller_radius(pair.bodies) && patches()
     }
 
     /// Courses as the solver has them; how many bodies are fast.
@@ -232,13 +232,13 @@ impl TimeStepping {
         missed.falls.clear();
         missed.hit.clear();
         missed.struck.clear();
-        missed.hit.resize(self.bodies.flyers.len(), false);
+        missed.hit.resize(self.bodies.body_steps.len(), false);
         let mut count = 0;
-        for (slot, flyer) in self.bodies.flyers.iter().enumerate() {
-            let is_fast = missed.strides[slot] > FAST * self.found.detect.trails.radius(slot as u32);
+        for (slot, body_step) in self.bodies.body_steps.iter().enumerate() {
+            let is_fast = missed.travel[slot] > FAST * self.found.detect.travels.radius(slot as u32);
             count += usize::from(is_fast);
-            let falls = is_fast || !flyer.pushed;
-            missed.falls.push(if falls { flyer.acceleration } else { DVec3::ZERO });
+            let falls = is_fast || !body_step.pushed;
+            missed.falls.push(if falls { body_step.acceleration } else { DVec3::ZERO });
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
             let (course, end) = match (soft.arrivals[slot], found) {
                 (Some(arrival), Some(body)) => {
@@ -249,9 +249,9 @@ impl TimeStepping {
                 }
                 (None, Some(body)) => {
                     let last = body.piece().at(world.time() + h).map(|state| state.velocity);
-                    (Course::Piece, last.unwrap_or(flyer.start + flyer.kick))
+                    (Course::Piece, last.unwrap_or(body_step.start + body_step.force_change))
                 }
-                _ => (Course::Piece, flyer.start + flyer.kick),
+                _ => (Course::Piece, body_step.start + body_step.force_change),
             };
             missed.courses.push(course);
             missed.ends.push(end);
@@ -264,15 +264,15 @@ impl TimeStepping {
         let mut any = false;
         for (slot, end) in (0..).zip(&missed.ends) {
             let (radius, reach) =
-                (self.found.detect.trails.radius(slot), self.found.detect.trails.reach(slot));
-            if missed.strides[slot as usize] <= FAST * radius {
+                (self.found.detect.travels.radius(slot), self.found.detect.travels.reach(slot));
+            if missed.travel[slot as usize] <= FAST * radius {
                 continue;
             }
-            let pull = self.bodies.flyers[slot as usize].acceleration.length();
+            let pull = self.bodies.body_steps[slot as usize].acceleration.length();
             let needed = h * (end.linear.length() + swing(radius, end.angular.length()) + h * pull);
-            if needed.max(missed.strides[slot as usize]) > reach + LEAST_STEP * radius {
+            if needed.max(missed.travel[slot as usize]) > reach + LEAST_STEP * radius {
                 let [angular, linear] = [end.angular, end.linear];
-                self.found.detect.trails.hasten(slot, Motion::new(angular, linear) * 1.25, pull, h);
+                self.found.detect.travels.hasten(slot, Motion::new(angular, linear) * 1.25, pull, h);
                 any = true;
             }
         }
@@ -282,26 +282,26 @@ impl TimeStepping {
     /// Finds the next hits of all pairs, or of those whose bodies the last impact sent elsewhere.
     fn find_hits(&mut self, world: &World, h: f64, missed: &mut Missed, all: bool) {
         let mut times = std::mem::take(&mut missed.times);
-        times.resize(self.found.detect.watched.len(), f64::INFINITY);
+        times.resize(self.found.detect.candidates.len(), f64::INFINITY);
         let (parts, detect) = (&self.setup.parts, &mut self.found.detect);
-        let trails = &detect.trails;
-        for (pair, time) in detect.watched.iter_mut().zip(&mut times) {
+        let travels = &detect.travels;
+        for (pair, time) in detect.candidates.iter_mut().zip(&mut times) {
             let has_turned = |k: &u32| missed.slots.contains(k) && missed.hit[*k as usize];
             if !all && !pair.bodies.iter().any(has_turned) {
                 continue;
             }
             *time = f64::INFINITY;
-            let strides: f64 = pair.bodies.iter().map(|k| missed.strides[*k as usize]).sum();
-            let radius = trails.smaller_radius(pair.bodies);
+            let travel: f64 = pair.bodies.iter().map(|k| missed.travel[*k as usize]).sum();
+            let radius = travels.smaller_radius(pair.bodies);
             let was_hit = pair.bodies.iter().any(|k| missed.hit[*k as usize]);
-            let is_slow = strides <= FAST * radius && !was_hit && pair.distance >= -PRESSED * radius;
+            let is_slow = travel <= FAST * radius && !was_hit && pair.distance >= -PRESSED * radius;
             if is_slow || pair.sensor.is_some() {
                 continue;
             }
-            let spins = pair.bodies.map(|k| trails.spin(k));
-            let radii = pair.bodies.map(|k| trails.radius(k));
+            let spins = pair.bodies.map(|k| travels.spin(k));
+            let radii = pair.bodies.map(|k| travels.radius(k));
             // What the solver has answered is its business, unless it failed.
-            let known = pair.pushed || strides <= FAST * radius;
+            let known = pair.pushed || travel <= FAST * radius;
             let sink = if known { PRESSED } else { SINK } * radius;
             let look =
                 Look { sink, world, missed, narrow: parts.narrow_phase.as_ref(), h, radius, spins, radii };
@@ -324,7 +324,7 @@ impl TimeStepping {
         missed.pool.clear();
         missed.contacts.clear();
         missed.bounces.clear();
-        let key = self.found.detect.watched[pair].key;
+        let key = self.found.detect.candidates[pair].key;
         if !self.add_member(world, h, missed, pair, t)? {
             return Ok(());
         }
@@ -335,18 +335,18 @@ impl TimeStepping {
             if !is_movable || missed.members.len() > MEMBERS {
                 continue;
             }
-            for other in 0..self.found.detect.watched.len() {
-                let watched = &self.found.detect.watched[other];
+            for other in 0..self.found.detect.candidates.len() {
+                let candidates = &self.found.detect.candidates[other];
                 let known = || missed.members.iter().any(|m| m.0 as usize == other);
-                let was_hit = || missed.struck.contains(&watched.key);
-                if watched.bodies.contains(&slot) && was_hit() && !known() {
+                let was_hit = || missed.struck.contains(&candidates.key);
+                if candidates.bodies.contains(&slot) && was_hit() && !known() {
                     self.add_member(world, h, missed, other, t)?;
                 }
             }
         }
         if !missed.struck.contains(&key) {
             missed.struck.push(key);
-            missed.joined.push(self.found.detect.watched[pair].bodies);
+            missed.joined.push(self.found.detect.candidates[pair].bodies);
         }
         missed.before.clear();
         missed.before.extend(missed.pool.iter().map(|body| body.velocity));
@@ -386,9 +386,9 @@ impl TimeStepping {
         pair: usize,
         t: f64,
     ) -> Result<bool, StepError> {
-        let watched = &mut self.found.detect.watched[pair];
-        let slots = watched.bodies;
-        let Some((colliders, bodies)) = watched.sides(world) else { return Ok(false) };
+        let candidates = &mut self.found.detect.candidates[pair];
+        let slots = candidates.bodies;
+        let Some((colliders, bodies)) = candidates.sides(world) else { return Ok(false) };
         let surface = world.surface_pair(colliders[0], colliders[1]);
         let states = [0, 1].map(|k| missed.state(world, slots[k], bodies[k], h, t));
         let [Some(a), Some(b)] = states else { return Ok(false) };
@@ -396,11 +396,11 @@ impl TimeStepping {
             [a.0 * colliders[0].extent().body_from_shape, b.0 * colliders[1].extent().body_from_shape];
         let a_from_b = places[0].inverse_mul(&places[1]);
         let is_first = missed.members.is_empty();
-        let margin = if is_first { DEEPER } else { SINK } * self.found.detect.trails.smaller_radius(slots);
+        let margin = if is_first { DEEPER } else { SINK } * self.found.detect.travels.smaller_radius(slots);
         missed.manifolds.clear();
         let shapes = colliders.map(sim_world::Collider::shape);
         self.found.detect.distances += 1;
-        let (narrow, cache) = (self.setup.parts.narrow_phase.as_ref(), &mut watched.rest.cache);
+        let (narrow, cache) = (self.setup.parts.narrow_phase.as_ref(), &mut candidates.rest.cache);
         let found = narrow.manifolds(shapes[0], shapes[1], &a_from_b, margin, cache, &mut missed.manifolds);
         if found.is_err() || missed.manifolds.iter().all(|m| m.points().is_empty()) {
             return Ok(false);
@@ -429,7 +429,7 @@ impl TimeStepping {
         let (start, mut fastest) = (missed.contacts.len(), 0.0_f64);
         for manifold in &missed.manifolds {
             let normal = places[0].transform_vector(manifold.normal).normalize_or_zero();
-            let frame = match (frame_from_normal(normal), watched.name(world)) {
+            let frame = match (frame_from_normal(normal), candidates.name(world)) {
                 (Ok(frame), _) => frame,
                 (Err(source), Some(pair)) => return Err(StepError::Contact { pair, source }),
                 (Err(_), None) => continue,
@@ -448,7 +448,7 @@ impl TimeStepping {
                 });
             }
         }
-        let bounces = fastest > rest_speed(world, &self.found.detect.trails, &self.setup.params, slots);
+        let bounces = fastest > rest_speed(world, &self.found.detect.travels, &self.setup.params, slots);
         let bounce = Bounce { restitution: if bounces { surface.restitution } else { 0.0 }, rest: 0.0 };
         missed.bounces.resize(missed.contacts.len(), bounce);
         missed.members.push((pair as u32, start as u32));
@@ -468,32 +468,32 @@ impl TimeStepping {
         let k = slot as usize;
         let Some((_, body)) = world.body_in_slot(slot) else { return };
         let Some((last, _)) = missed.state(world, slot, body, h, h) else { return };
-        let (mass, acceleration) = (body.mass(), self.bodies.flyers[k].acceleration);
+        let (mass, acceleration) = (body.mass(), self.bodies.body_steps[k].acceleration);
         let lift = mass * acceleration.dot(pose.translation + way.linear - last.translation);
         // Velocities at the end differ from those of the hit by the same fall as before: its work on the change of velocity is no work of contacts.
         let fall = mass * (linear - missed.ends[k].linear).dot(missed.falls[k]) * (h - t);
         world.book_contact_work(&ContactWork { micro: fall - lift, ..ContactWork::default() });
         missed.courses[k] = Course::Even { since: t, pose, way };
         missed.ends[k] = Motion::new(angular, linear);
-        let stride = way.linear.length() + swing(self.found.detect.trails.spin(slot), way.angular.length());
-        missed.strides[k] = missed.strides[k].max(stride);
+        let travel = way.linear.length() + swing(self.found.detect.travels.spin(slot), way.angular.length());
+        missed.travel[k] = missed.travel[k].max(travel);
         missed.hit[k] = true;
     }
 
     /// Keeps the faster body of a pair where it is at time `t` until the end of the step.
     fn stop(&self, world: &mut World, h: f64, missed: &mut Missed, pair: usize, t: f64) {
-        let slots = self.found.detect.watched[pair].bodies;
+        let slots = self.found.detect.candidates[pair].bodies;
         missed.slots.clear();
         missed.slots.extend(slots);
-        let stride = |slot: u32| {
+        let travel = |slot: u32| {
             let found = world.body_in_slot(slot).map(|(_, body)| body);
             let free = found.is_some_and(|body| body.is_free() && body.rest() == Rest::Awake);
             let moves =
                 !matches!(missed.courses[slot as usize], Course::Even { way, .. } if way == Motion::ZERO);
-            if free && moves { missed.strides[slot as usize] } else { -1.0 }
+            if free && moves { missed.travel[slot as usize] } else { -1.0 }
         };
-        let slot = if stride(slots[1]) > stride(slots[0]) { slots[1] } else { slots[0] };
-        if stride(slot) < 0.0 {
+        let slot = if travel(slots[1]) > travel(slots[0]) { slots[1] } else { slots[0] };
+        if travel(slot) < 0.0 {
             return;
         }
         let Some((_, body)) = world.body_in_slot(slot) else { return };
@@ -509,7 +509,7 @@ impl TimeStepping {
             let (p, point) = (missed.law.impulses()[m], contact.point);
             let member = missed.members.iter().rfind(|member| member.1 as usize <= m);
             let (Some(&(pair, _)), true) = (member, p != DVec3::ZERO) else { continue };
-            let watched = &mut self.found.detect.watched[pair as usize];
+            let candidates = &mut self.found.detect.candidates[pair as usize];
             let (impulse, normal) = (contact.frame * p, contact.frame.z_axis);
             let bodies = contact.bodies.map(|k| missed.pool[k as usize]);
             let mean = [0, 1].map(|k: usize| {
@@ -523,7 +523,7 @@ impl TimeStepping {
             work.friction += all - along;
             let push = Push { point, normal, separation: 0.0, impulse };
             for (k, impulse) in [(0, -impulse), (1, impulse)] {
-                let Some((_, body)) = world.body_in_slot(watched.bodies[k]) else { continue };
+                let Some((_, body)) = world.body_in_slot(candidates.bodies[k]) else { continue };
                 let kind = *body.kind();
                 if bodies[k].is_movable() {
                     continue;
@@ -533,12 +533,12 @@ impl TimeStepping {
                 }
                 world.book_support(&kind, point, impulse);
             }
-            self.found.detect.exerted.add(watched, self.books.advances, &push, time);
+            self.found.detect.exerted.add(candidates, self.books.advances, &push, time);
             self.books.report.collisions += 1;
-            let (names, approach) = (watched.rest.names, missed.law.approaches()[m]);
-            if !watched.touching {
-                watched.touching = true;
-                world.list(Event { time, kind: watched.notice(true) });
+            let (names, approach) = (candidates.rest.names, missed.law.approaches()[m]);
+            if !candidates.touching {
+                candidates.touching = true;
+                world.list(Event { time, kind: candidates.event(true) });
             }
             let collision = push.collision(names, approach, CollisionKind::Ordinary);
             world.list(Event { time, kind: EventKind::Collision(collision) });
@@ -555,7 +555,7 @@ impl TimeStepping {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let Some((pose, velocity)) = missed.state(world, slot as u32, body, h, h) else { continue };
             let free = body.piece().at(world.time() + h).map_or(velocity, |state| state.velocity);
-            self.bodies.flyers[slot].pushed = true;
+            self.bodies.body_steps[slot].pushed = true;
             if let Some(soft) = &mut self.soft {
                 let before = soft.arrivals[slot].map_or((free, Motion::ZERO), |a| (a.velocity, a.change));
                 let change = before.1 + (velocity - before.0);

@@ -3,9 +3,9 @@
 //! | file | concern |
 //! |---|---|
 //! | `params` | tunables |
-//! | `trails` | how far bodies have come since something was found of them |
+//! | `travel` | how far bodies have come since something was found of them |
 //! | `detect` | boxes and pairs |
-//! | `watched` | one pair: its contacts within reach of a step |
+//! | `candidate` | one pair: its contacts within reach of a step |
 //! | `sites` | contact points as rows, for contact laws |
 //! | `patches` | manifolds kept for the soft solver |
 //! | `soft` | a step with soft contacts |
@@ -28,13 +28,15 @@
 //! | `repay` | what that lifts is paid for by motion |
 //! | `sleep` | islands that lie still |
 //! | `normals` | normals that know their neighbours |
-//! | `notice` | contact events, forces, sensors |
+//! | `contact_events` | contact events, forces, sensors |
 //! | `quarantine` | bodies whose numbers cannot be gone on with |
 //! | `saved` | tables as bytes |
 //! | `state` | what a step reads and writes, as structs |
 //! | `stepper` | the loop |
 
+mod candidate;
 mod contact;
+mod contact_events;
 mod correct;
 mod detect;
 mod flight;
@@ -46,7 +48,6 @@ mod joined;
 mod look;
 mod missed;
 mod normals;
-mod notice;
 mod params;
 mod patches;
 mod quarantine;
@@ -61,10 +62,9 @@ mod state;
 mod stepper;
 mod stiff;
 mod struck;
-mod trails;
+mod travel;
 mod turn_limit;
 mod turning;
-mod watched;
 
 pub use params::{Stabilization, TimeSteppingParams};
 pub use sleep::TimeSleepParams;

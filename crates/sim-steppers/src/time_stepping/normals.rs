@@ -46,7 +46,7 @@
 //!
 //! `tests/time_seams.rs`
 
-use super::watched::Watched;
+use super::candidate::Candidate;
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
@@ -198,7 +198,7 @@ impl Normals {
     pub(super) fn judge(
         &mut self,
         world: &World,
-        watched: &mut [Watched],
+        candidates: &mut [Candidate],
         due: Option<&mut Vec<u32>>,
         [h, slop]: [f64; 2],
     ) {
@@ -207,19 +207,19 @@ impl Normals {
             None => self.concerned.resize(world.body_slots(), true),
             Some(due) => {
                 self.concerned.resize(world.body_slots(), false);
-                let fresh = due.iter().map(|k| &watched[*k as usize]).filter(|pair| pair.fresh);
+                let fresh = due.iter().map(|k| &candidates[*k as usize]).filter(|pair| pair.fresh);
                 for slot in fresh.flat_map(|pair| pair.bodies) {
                     self.concerned[slot as usize] = true;
                 }
             }
         }
-        self.gather(world, watched);
-        self.compare(world, watched, Scales { h, slop, is_soft: due.is_some() });
-        self.decide(world, watched, due, slop);
+        self.gather(world, candidates);
+        self.compare(world, candidates, Scales { h, slop, is_soft: due.is_some() });
+        self.decide(world, candidates, due, slop);
     }
 
     /// Contacts of free bodies that are concerned.
-    fn gather(&mut self, world: &World, watched: &[Watched]) {
+    fn gather(&mut self, world: &World, candidates: &[Candidate]) {
         self.entries.clear();
         self.of_body.clear();
         let slots = world.body_slots() as u32;
@@ -227,7 +227,7 @@ impl Normals {
             let free = world.body_in_slot(slot).is_some_and(|(_, body)| body.is_free());
             self.concerned[slot as usize] &= free;
         }
-        for (k, pair) in (0..).zip(watched) {
+        for (k, pair) in (0..).zip(candidates) {
             let concerned = pair.bodies.iter().any(|slot| self.concerned[*slot as usize]);
             if !concerned || pair.sensor.is_some() || pair.rest.found.manifolds.is_empty() {
                 continue;
@@ -266,7 +266,7 @@ impl Normals {
         self.of_body.sort_unstable();
     }
 
-    fn compare(&mut self, world: &World, watched: &[Watched], scales: Scales) {
+    fn compare(&mut self, world: &World, candidates: &[Candidate], scales: Scales) {
         self.overruled.clear();
         let Self { entries, of_body, overruled, concerned } = self;
         for list in of_body.chunk_by(|x, y| x[0] == y[0]) {
@@ -286,9 +286,9 @@ impl Normals {
                         }
                         let [of_p, of_q] =
                             [of_p, of_q].map(|s| Seen { side: if flip { 1 - s.side } else { s.side }, ..s });
-                        if let Some(m) = keeps_apart(world, watched, [of_p, of_q], scales) {
+                        if let Some(m) = keeps_apart(world, candidates, [of_p, of_q], scales) {
                             let nearer = (of_p.entry.gap, p) < (of_q.entry.gap, q);
-                            if nearer && keeps_apart(world, watched, [of_q, of_p], scales).is_some() {
+                            if nearer && keeps_apart(world, candidates, [of_q, of_p], scales).is_some() {
                                 continue;
                             }
                             let m = if of_p.side == 0 { m } else { -m };
@@ -301,7 +301,7 @@ impl Normals {
         overruled.sort_unstable_by_key(|o| [o.p, o.q]);
     }
 
-    fn decide(&mut self, world: &World, watched: &mut [Watched], due: Option<&mut Vec<u32>>, slop: f64) {
+    fn decide(&mut self, world: &World, candidates: &mut [Candidate], due: Option<&mut Vec<u32>>, slop: f64) {
         let Self { entries, overruled, .. } = self;
         let is_overruled = |k: u32| overruled.binary_search_by_key(&k, |o| o.p).is_ok();
         let is_soft = due.is_some();
@@ -317,7 +317,7 @@ impl Normals {
                     best = Some(rank);
                 }
             }
-            let pair = &mut watched[entry.pair as usize];
+            let pair = &mut candidates[entry.pair as usize];
             if best.is_none() && pair.rest.found.bends.is_empty() {
                 continue;
             }
@@ -354,7 +354,7 @@ impl Normals {
 /// The direction towards the slider along which contact Q keeps the colliders of contact P apart, if it does.
 fn keeps_apart(
     world: &World,
-    watched: &[Watched],
+    candidates: &[Candidate],
     [p, q]: [Seen<'_>; 2],
     Scales { h, slop, is_soft }: Scales,
 ) -> Option<DVec3> {
@@ -362,7 +362,7 @@ fn keeps_apart(
     if (m - n).length_squared() <= SAME || m.dot(n) < -BENT {
         return None;
     }
-    let (colliders, bodies) = watched[p.entry.pair as usize].sides(world)?;
+    let (colliders, bodies) = candidates[p.entry.pair as usize].sides(world)?;
     let [slider, other] = [colliders[p.side], colliders[1 - p.side]];
     let size = slider.shape().bounding_radius().min(other.shape().bounding_radius());
     let [flush, tilt] = if is_soft { [SOFT_FLUSH, TILT] } else { [FLUSH, 0.0] };

@@ -4,11 +4,11 @@
 //! has in common with the one before: those of the same features, else those at the same place.
 
 use super::{
+    candidate::{Candidate, Horizon},
     detect::Detect,
     normals::Bend,
     soft::SoftContacts,
     state::{Detection, Setup},
-    watched::{Horizon, Watched},
 };
 use constraint_dynamics::soft::{NormalOf, SoftManifold};
 use sim_math::glam::DVec3;
@@ -83,9 +83,9 @@ impl Patches {
     }
 
     /// Takes over what was found of the pairs that were due. `radius`: points nearer than this are the same, m.
-    pub(super) fn read(&mut self, world: &World, watched: &mut [Watched], due: &[u32], radius: f64) {
+    pub(super) fn read(&mut self, world: &World, candidates: &mut [Candidate], due: &[u32], radius: f64) {
         for &k in due {
-            let pair = &mut watched[k as usize];
+            let pair = &mut candidates[k as usize];
             if !pair.fresh {
                 continue;
             }
@@ -100,15 +100,15 @@ impl Patches {
             self.origins[start..start + count].copy_from_slice(&self.fresh.1);
         }
         if self.holes.len() > 64 + self.manifolds.len() / 2 {
-            self.close_up(watched);
+            self.close_up(candidates);
         }
     }
 
     /// Gives all new places, in the order of pairs.
-    fn close_up(&mut self, watched: &mut [Watched]) {
+    fn close_up(&mut self, candidates: &mut [Candidate]) {
         self.spare.0.clear();
         self.spare.1.clear();
-        for pair in watched {
+        for pair in candidates {
             let old = span(pair, self.manifolds.len());
             pair.span = [self.spare.0.len() as u32, old.len() as u32];
             self.spare.0.extend_from_slice(&self.manifolds[old.clone()]);
@@ -120,7 +120,7 @@ impl Patches {
     }
 
     /// Manifolds of a pair that was looked at, with the impulses of those before.
-    fn renew(&mut self, world: &World, pair: &Watched, radius: f64) {
+    fn renew(&mut self, world: &World, pair: &Candidate, radius: f64) {
         self.fresh.0.clear();
         self.fresh.1.clear();
         if pair.count() == 0 {
@@ -161,7 +161,7 @@ impl Patches {
     }
 }
 
-impl Watched {
+impl Candidate {
     /// Number of manifolds that the soft solver has of the pair.
     fn count(&self) -> usize {
         if self.sensor.is_some() { 0 } else { self.rest.found.manifolds.len() }
@@ -178,7 +178,7 @@ pub(super) fn rounding(shape: &Shape) -> f64 {
 }
 
 /// The normal of a manifold in the frame that it turns with: that of a side that is not rounded.
-fn normal_of(world: &World, pair: &Watched, normal: DVec3, sides: [&Collider; 2]) -> (DVec3, NormalOf) {
+fn normal_of(world: &World, pair: &Candidate, normal: DVec3, sides: [&Collider; 2]) -> (DVec3, NormalOf) {
     let [a, b] = sides;
     let in_a = a.extent().body_from_shape.transform_vector(normal);
     if rounding(a.shape()) == 0.0 {
@@ -192,7 +192,7 @@ fn normal_of(world: &World, pair: &Watched, normal: DVec3, sides: [&Collider; 2]
     }
 }
 
-fn span(pair: &Watched, all: usize) -> std::ops::Range<usize> {
+fn span(pair: &Candidate, all: usize) -> std::ops::Range<usize> {
     let [start, count] = pair.span.map(|x| x as usize);
     start.min(all)..(start + count).min(all)
 }
@@ -229,10 +229,10 @@ pub(super) fn follow_patches(
     let horizon = Horizon::new(params, params.step(), true);
     let seen = found.detect.run(world, &mut setup.parts, &horizon)?;
     found.detect.released.drain(..).for_each(|span| soft.patches.release(span));
-    let Detect { watched, due, .. } = &mut found.detect;
+    let Detect { candidates, due, .. } = &mut found.detect;
     if seen.renewed {
-        found.neighbours.judge(world, watched, Some(due), [params.step(), params.slop]);
+        found.neighbours.judge(world, candidates, Some(due), [params.step(), params.slop]);
     }
-    soft.patches.read(world, watched, due, 10.0 * params.margin);
+    soft.patches.read(world, candidates, due, 10.0 * params.margin);
     Ok(())
 }

@@ -12,8 +12,8 @@ pub(super) fn freeze_runaways(
     world: &mut World,
 ) -> Result<bool, StepError> {
     let mut any = false;
-    for (slot, flyer) in (0..).zip(&bodies.flyers) {
-        let numbers = [flyer.start.linear, flyer.start.angular, flyer.acceleration];
+    for (slot, body_step) in (0..).zip(&bodies.body_steps) {
+        let numbers = [body_step.start.linear, body_step.start.angular, body_step.acceleration];
         if numbers.into_iter().all(|x| x.length_squared().is_finite()) {
             continue;
         }
@@ -33,7 +33,7 @@ pub(super) fn freeze_lost(
     world: &mut World,
 ) -> Result<bool, StepError> {
     let mut any = false;
-    for (slot, (body, flyer)) in (0..).zip(bodies.pool.iter_mut().zip(&mut bodies.flyers)) {
+    for (slot, (body, body_step)) in (0..).zip(bodies.pool.iter_mut().zip(&mut bodies.body_steps)) {
         let finite = body.velocity.to_array().iter().all(|x| x.is_finite());
         if finite || !body.is_movable() {
             continue;
@@ -41,8 +41,8 @@ pub(super) fn freeze_lost(
         if let Some((id, _)) = world.body_in_slot(slot) {
             world.quarantine(id, world.time()).map_err(errors::of_world)?;
             books.report.quarantined += 1;
-            (flyer.pushed, flyer.struck) = (false, false);
-            flyer.acceleration = DVec3::ZERO;
+            (body_step.pushed, body_step.struck) = (false, false);
+            body_step.acceleration = DVec3::ZERO;
             body.inverse_mass = 0.0;
             any = true;
         }

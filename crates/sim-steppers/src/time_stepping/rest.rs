@@ -9,13 +9,13 @@
 //! | code | meaning | unit |
 //! |---|---|---|
 //! | p | impulses of the last step, each in its cone | N·s |
-//! | v | velocities before the step with the change by forces, `kick` | m/s, rad/s |
+//! | v | velocities before the step with the change by forces, `force_change` | m/s, rad/s |
 //! | r | size of a body | m |
 //!
 //! # Formula
 //!
 //! ```text
-//! |v + M⁻¹ Jᵀ p| ≤ ε |kick|,  ε = 1e-6, turns times r:   v⁺ = 0 with p is a solution, but for a force of ε times the weight
+//! |v + M⁻¹ Jᵀ p| ≤ ε |force_change|,  ε = 1e-6, turns times r:   v⁺ = 0 with p is a solution, but for a force of ε times the weight
 //! ```
 //!
 //! Contacts that carry load must touch, and what is not free must not move.
@@ -37,8 +37,8 @@
 //! `a_stack_of_ten_stands_still`, `a_held_pile_falls_when_its_support_goes`
 
 use super::{
+    contact_events::Push,
     joined::Joined,
-    notice::Push,
     sites::Previous,
     state::{Books, Detection, Memory, Setup, StepBodies},
 };
@@ -112,14 +112,14 @@ pub(super) fn try_rest(
     }
     let mut all = true;
     for k in 0..count {
-        let flyer = &bodies.flyers[k];
+        let body_step = &bodies.body_steps[k];
         if !resting.in_contact[k] || !bodies.pool[k].is_movable() {
             continue;
         }
-        let (left, allowed) = (resting.trial[k], BALANCE * flyer.kick.linear.length());
-        let size = found.detect.trails.radius(k as u32);
+        let (left, allowed) = (resting.trial[k], BALANCE * body_step.force_change.linear.length());
+        let size = found.detect.travels.radius(k as u32);
         let balanced = left.linear.length() <= allowed && left.angular.length() * size <= allowed;
-        resting.still[k] &= balanced && !flyer.driven;
+        resting.still[k] &= balanced && !body_step.driven;
         all &= resting.still[k];
     }
     all
@@ -145,7 +145,7 @@ pub(super) fn hold(
         for slot in site.bodies {
             if bodies.pool[slot as usize].is_movable() {
                 bodies.pool[slot as usize].velocity = Motion::ZERO;
-                bodies.flyers[slot as usize].pushed = true;
+                bodies.body_steps[slot as usize].pushed = true;
             }
         }
         let previous = found.sites.impulses[k];
@@ -161,7 +161,7 @@ pub(super) fn hold(
                 }
             }
         }
-        let pair = &mut found.detect.watched[site.pair as usize];
+        let pair = &mut found.detect.candidates[site.pair as usize];
         let push = Push { point: site.point, normal: site.frame.z_axis, separation: site.gap, impulse };
         found.detect.exerted.add(pair, books.advances, &push, time);
         books.report.micro_collisions += 1;

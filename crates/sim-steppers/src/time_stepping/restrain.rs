@@ -62,9 +62,10 @@ pub(super) fn restrain(
             };
             at(contact.bodies[0]) - at(contact.bodies[1])
         };
-        let before = |slot: usize| bodies.flyers[slot].start;
-        let pushed =
-            |slot: usize| bodies.pool[slot].velocity - bodies.flyers[slot].start - bodies.flyers[slot].kick;
+        let before = |slot: usize| bodies.body_steps[slot].start;
+        let pushed = |slot: usize| {
+            bodies.pool[slot].velocity - bodies.body_steps[slot].start - bodies.body_steps[slot].force_change
+        };
         b += p.dot(relative(&before));
         w += p.dot(relative(&pushed));
     }
@@ -76,10 +77,10 @@ pub(super) fn restrain(
     members.dedup();
     for &slot in members.iter().filter(|slot| bodies.pool[**slot as usize].is_movable()) {
         let Some((_, body)) = world.body_in_slot(slot) else { continue };
-        let (flyer, mut state) = (&bodies.flyers[slot as usize], *body.state());
-        state.velocity = flyer.start;
+        let (body_step, mut state) = (&bodies.body_steps[slot as usize], *body.state());
+        state.velocity = body_step.start;
         energy += state.kinetic_energy();
-        state.velocity = flyer.kick;
+        state.velocity = body_step.force_change;
         k += 2.0 * state.kinetic_energy();
     }
     problem.memory.debts.members = members;

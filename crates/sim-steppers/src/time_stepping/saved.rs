@@ -27,12 +27,12 @@ pub(super) use tables::{load_tables, save_tables};
 mod tables {
     use super::{
         super::{
+            candidate::{Candidate, Found, Sensor},
             detect::Placed,
             patches::Origin,
             sites::{Previous, read_sites},
             state::Setup,
-            trails::{Stride, Trail},
-            watched::{Found, Sensor, Watched},
+            travel::{NextMove, Travel},
         },
         SnapshotError, TimeStepping, World,
     };
@@ -71,8 +71,8 @@ mod tables {
         given_way: f64,
         scale: [f64; 2],
         pairs: Vec<PairData>,
-        trails: Vec<Option<Trail>>,
-        strides: Vec<Stride>,
+        travels: Vec<Option<Travel>>,
+        next_moves: Vec<NextMove>,
         placed: Vec<Option<Placed>>,
         anchors: Vec<Option<Anchor>>,
         impulses: Vec<Previous>,
@@ -98,7 +98,7 @@ mod tables {
             // It does not know this world: a fresh one is as good.
             return Ok(Vec::new());
         }
-        let pairs = stepper.found.detect.watched.iter().map(|w| PairData {
+        let pairs = stepper.found.detect.candidates.iter().map(|w| PairData {
             key: [w.key.a.0, w.key.b.0],
             names: w.rest.names,
             bodies: w.bodies,
@@ -117,8 +117,8 @@ mod tables {
             given_way: stepper.problem.memory.debts.given_way,
             scale: [stepper.setup.radius, stepper.setup.farthest],
             pairs: pairs.collect(),
-            trails: stepper.found.detect.trails.all.clone(),
-            strides: stepper.found.detect.trails.steps.clone(),
+            travels: stepper.found.detect.travels.all.clone(),
+            next_moves: stepper.found.detect.travels.steps.clone(),
             placed: stepper.found.detect.placed.clone(),
             anchors: stepper.sleep.anchors.clone(),
             impulses: stepper.found.sites.impulses.clone(),
@@ -162,10 +162,10 @@ mod tables {
                 return Err(damaged("a pair"));
             }
             let key = Pair::new(ProxyId(a), ProxyId(b));
-            if stepper.found.detect.watched.last().is_some_and(|last| last.key >= key) {
+            if stepper.found.detect.candidates.last().is_some_and(|last| last.key >= key) {
                 return Err(damaged("the order of pairs"));
             }
-            let mut pair = Watched::new(key, data.names, data.bodies, data.sensor, None);
+            let mut pair = Candidate::new(key, data.names, data.bodies, data.sensor, None);
             (pair.rest.cache, pair.touching) = (data.cache, data.touching);
             data.contact.into_iter().for_each(|known| stepper.found.detect.exerted.put(&mut pair, known));
             (pair.rest.found, pair.fresh, pair.span) = (data.found, data.fresh, data.span);
@@ -178,16 +178,16 @@ mod tables {
             if !pair.rest.found.manifolds.iter().all(finite) || end > tables.patches.len() as u64 {
                 return Err(damaged("a contact"));
             }
-            stepper.found.detect.watched.push(pair);
+            stepper.found.detect.candidates.push(pair);
         }
         stepper.sleep.anchors = tables.anchors;
-        let trails = [tables.trails.len(), tables.strides.len()];
-        if trails.iter().any(|n| *n > bodies) || trails[0] != trails[1] || tables.placed.len() > slots {
+        let travels = [tables.travels.len(), tables.next_moves.len()];
+        if travels.iter().any(|n| *n > bodies) || travels[0] != travels[1] || tables.placed.len() > slots {
             return Err(damaged("the number of boxes"));
         }
-        (stepper.found.detect.trails.all, stepper.found.detect.trails.steps) =
-            (tables.trails, tables.strides);
-        stepper.found.detect.trails.read_gauges();
+        (stepper.found.detect.travels.all, stepper.found.detect.travels.steps) =
+            (tables.travels, tables.next_moves);
+        stepper.found.detect.travels.read_gauges();
         stepper.found.detect.placed = tables.placed;
         let boxes = stepper.found.detect.put_back(world, &mut stepper.setup.parts);
         boxes.map_err(|_| damaged("a box"))?;

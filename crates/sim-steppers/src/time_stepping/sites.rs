@@ -1,11 +1,11 @@
 //! Contact points in world coordinates, for contact laws that solve rows.
 
 use super::{
+    candidate::{Candidate, Horizon},
     impact::rest_speed,
     normals::Bend,
     patches::rounding,
     state::{Detection, Setup},
-    watched::{Horizon, Watched},
 };
 use constraint_dynamics::PoolBody;
 use sim_math::{
@@ -101,7 +101,7 @@ impl Sites {
 
     /// Goes back to the sites of the reading before, so that what was solved for them holds to the bit, unless one that was not among them is hit or a pair of theirs is
     /// gone; false then.
-    pub(super) fn go_back(&mut self, watched: &[Watched], hit: impl Fn(&Site) -> bool) -> bool {
+    pub(super) fn go_back(&mut self, candidates: &[Candidate], hit: impl Fn(&Site) -> bool) -> bool {
         let mut rest = 0;
         for (key, site) in self.keys.iter().zip(&self.all) {
             // Both readings are in the order of pairs.
@@ -116,7 +116,7 @@ impl Sites {
         // Pairs may have come and gone: where those of the sites are in the list now.
         let mut index = 0;
         for (key, site) in self.before.0.iter().zip(&mut self.before.2) {
-            let pair = |k: usize| watched.get(k).map(|pair| [pair.key.a.0, pair.key.b.0]);
+            let pair = |k: usize| candidates.get(k).map(|pair| [pair.key.a.0, pair.key.b.0]);
             while pair(index).is_some_and(|pair| pair < key.pair) {
                 index += 1;
             }
@@ -136,7 +136,7 @@ impl Sites {
     pub(super) fn read(
         &mut self,
         world: &World,
-        watched: &mut [Watched],
+        candidates: &mut [Candidate],
         radius: f64,
         rest_speed: impl Fn([u32; 2]) -> f64,
     ) -> Result<(), StepError> {
@@ -145,7 +145,7 @@ impl Sites {
         std::mem::swap(&mut self.before.2, &mut self.all);
         let mut rest = 0;
         self.clear();
-        for (index, pair) in watched.iter_mut().enumerate() {
+        for (index, pair) in candidates.iter_mut().enumerate() {
             if pair.rest.found.manifolds.is_empty() || pair.sensor.is_some() {
                 continue;
             }
@@ -270,7 +270,7 @@ pub(super) fn follow_sites(
 pub(super) fn read_sites(setup: &Setup, found: &mut Detection, world: &World) -> Result<(), StepError> {
     let Detection { detect, neighbours, sites } = found;
     let params = &setup.params;
-    neighbours.judge(world, &mut detect.watched, None, [params.step(), params.slop]);
-    let rest_speed = |bodies| rest_speed(world, &detect.trails, params, bodies);
-    sites.read(world, &mut detect.watched, 10.0 * params.margin, rest_speed)
+    neighbours.judge(world, &mut detect.candidates, None, [params.step(), params.slop]);
+    let rest_speed = |bodies| rest_speed(world, &detect.travels, params, bodies);
+    sites.read(world, &mut detect.candidates, 10.0 * params.margin, rest_speed)
 }

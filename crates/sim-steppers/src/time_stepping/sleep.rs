@@ -39,9 +39,9 @@
 //! `tests/time_sleeping.rs`
 
 use super::{
+    candidate::Candidate,
     joined::Joined,
     state::{Books, Detection, Setup},
-    watched::Watched,
 };
 use crate::{anchor::Anchor, errors::of_world};
 use constraint_dynamics::Islands;
@@ -109,7 +109,7 @@ pub(super) fn settle(
         if !body.is_free() || body.rest() != Rest::Awake {
             continue;
         }
-        let (radius, pose) = (found.detect.trails.radius(slot), body.state().pose());
+        let (radius, pose) = (found.detect.travels.radius(slot), body.state().pose());
         let anchor = &mut sleep.anchors[slot as usize];
         let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
         // What joints hold stays awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
@@ -122,7 +122,7 @@ pub(super) fn settle(
         return Ok(());
     }
     sleep.touching.clear();
-    for (k, pair) in (0..).zip(&found.detect.watched) {
+    for (k, pair) in (0..).zip(&found.detect.candidates) {
         if pair.touching && pair.sensor.is_none() {
             sleep.touching.push(k);
             // What a script moves, or what sleeps already without its neighbour, is no place to lie.
@@ -133,13 +133,13 @@ pub(super) fn settle(
             }
         }
     }
-    let watched = &found.detect.watched;
-    let pairs = sleep.touching.iter().map(|k| watched[*k as usize].bodies);
+    let candidates = &found.detect.candidates;
+    let pairs = sleep.touching.iter().map(|k| candidates[*k as usize].bodies);
     sleep.islands.find(count, pairs, |slot| is_free(world, slot));
     for island in 0..sleep.islands.len() {
         let bodies = || {
             let members = sleep.islands.contacts(island).iter();
-            let slots = members.flat_map(|m| watched[sleep.touching[*m as usize] as usize].bodies);
+            let slots = members.flat_map(|m| candidates[sleep.touching[*m as usize] as usize].bodies);
             slots.filter(|slot| is_free(world, *slot))
         };
         let calm = |slot: u32| sleep.calm[slot as usize] || is_asleep(world, slot);
@@ -174,8 +174,8 @@ pub(super) fn wake_disturbed(
     if setup.params.sleep.is_none() {
         return;
     }
-    for k in 0..found.detect.watched.len() {
-        let pair = &found.detect.watched[k];
+    for k in 0..found.detect.candidates.len() {
+        let pair = &found.detect.candidates[k];
         let [a, b] = pair.bodies;
         let (sleeper, other) = match (is_asleep(world, a), is_asleep(world, b)) {
             (true, false) => (a, b),
@@ -205,7 +205,7 @@ pub(super) fn wake_island(
     while first < stack.len() {
         let body = stack[first];
         first += 1;
-        for pair in found.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
+        for pair in found.detect.candidates.iter().filter(|p| p.touching && p.sensor.is_none()) {
             let other = match pair.bodies {
                 [a, b] if a == body => b,
                 [a, b] if b == body => a,
@@ -268,8 +268,8 @@ fn wake_neighbours(
     world: &mut World,
     gone: ColliderId,
 ) {
-    for k in 0..found.detect.watched.len() {
-        let pair = &found.detect.watched[k];
+    for k in 0..found.detect.candidates.len() {
+        let pair = &found.detect.candidates[k];
         if pair.touching && pair.sensor.is_none() && pair.rest.names.contains(&gone) {
             let [a, b] = pair.bodies;
             wake_island(found, books, sleep, world, if pair.rest.names[0] == gone { b } else { a });
@@ -278,7 +278,7 @@ fn wake_neighbours(
 }
 
 /// True if a contact of the pair closes within a step of `h` seconds, or touches and is moved by a script.
-fn closes(world: &World, pair: &Watched, h: f64) -> bool {
+fn closes(world: &World, pair: &Candidate, h: f64) -> bool {
     let Some(([a, b], bodies)) = pair.sides(world) else { return false };
     let pose = |k: usize, c: &sim_world::Collider| *bodies[k].state().pose() * c.extent().body_from_shape;
     let (world_from_a, world_from_b) = (pose(0, a), pose(1, b));
@@ -286,7 +286,7 @@ fn closes(world: &World, pair: &Watched, h: f64) -> bool {
     let pull = |body: &Body| {
         if body.is_free() && body.rest() == Rest::Awake { world.gravity() + body.pull() } else { DVec3::ZERO }
     };
-    let kick = (pull(bodies[0]) - pull(bodies[1])) * h;
+    let force_change = (pull(bodies[0]) - pull(bodies[1])) * h;
     let driven = pair.touching && pair.bodies.iter().any(|slot| is_driven(world, *slot));
     let nears = |manifold: &sim_traits::Manifold| {
         let n = world_from_a.transform_vector(manifold.normal);
@@ -294,7 +294,7 @@ fn closes(world: &World, pair: &Watched, h: f64) -> bool {
             let on_b = moved.transform_point(point.point_b);
             let at = world_from_a.transform_point(0.5 * (point.point_a + on_b));
             let gap = manifold.normal.dot(point.point_a - on_b);
-            let u = bodies[0].state().velocity_at(at) - bodies[1].state().velocity_at(at) + kick;
+            let u = bodies[0].state().velocity_at(at) - bodies[1].state().velocity_at(at) + force_change;
             // A little more than a step: who arrives just at its end would be stopped by a sleeper.
             gap + 1.01 * h * n.dot(u) < 0.0
         })

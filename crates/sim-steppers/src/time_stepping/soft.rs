@@ -36,10 +36,10 @@
 //! `tests/time_soft.rs`
 
 use super::{
+    contact_events::{self, Push},
     flight, forces,
     guard::{Arrival, Guard},
     missed::Missed,
-    notice::{self, Push},
     patches::Patches,
     quarantine, sleep,
     stepper::{Stage, TimeStepping},
@@ -88,15 +88,15 @@ impl TimeStepping {
         self.books.report.solver.steps += 1;
         sleep::wake_disturbed(&self.setup, &self.found, &mut self.books, &mut self.sleep, world, h);
         self.books.trace(Stage::Read);
-        flight::read_flyers(&mut self.bodies, world);
+        flight::read_body_steps(&mut self.bodies, world);
         if quarantine::freeze_runaways(&self.bodies, &mut self.books, world)? {
             // Their boxes reached everybody.
-            self.found.detect.doubt_pairs();
+            self.found.detect.invalidate_pairs();
             self.find_contacts(world)?;
-            flight::read_flyers(&mut self.bodies, world);
+            flight::read_body_steps(&mut self.bodies, world);
         }
         self.books.trace(Stage::Forces);
-        forces::kicks(&mut self.bodies, &mut self.problem, world, h)?;
+        forces::force_changes(&mut self.bodies, &mut self.problem, world, h)?;
         self.books.trace(Stage::Solve);
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
@@ -105,11 +105,11 @@ impl TimeStepping {
         self.answer_missed(world, h)?;
         self.guard_arrivals(world, h);
         self.carry(world, end)?;
-        notice::fire_timers(&mut self.books, world, end);
+        contact_events::fire_timers(&mut self.books, world, end);
         world.set_time(end).map_err(of_world)?;
         self.books.trace(Stage::Detect);
         self.find_contacts(world)?;
-        notice::notice(&self.setup, &mut self.found, &mut self.books, world);
+        contact_events::record(&self.setup, &mut self.found, &mut self.books, world);
         sleep::settle(
             &self.setup,
             &self.found,
@@ -146,18 +146,20 @@ impl TimeStepping {
     fn solve_softly(&mut self, world: &World, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         let parts = Territories::worth(soft.patches.len(), self.setup.parts.executor.parallelism());
-        soft.bodies.divide(self.bodies.flyers.len(), parts, &|slot| {
+        soft.bodies.divide(self.bodies.body_steps.len(), parts, &|slot| {
             let (_, body) = world.body_in_slot(slot)?;
             (body.is_free() && body.rest() == Rest::Awake).then(|| body.center())
         });
         let rate = 1.0 / h;
         soft.turnings.clear();
-        for ((slot, flyer), touched) in self.bodies.flyers.iter().enumerate().zip(&soft.touched) {
+        for ((slot, body_step), touched) in self.bodies.body_steps.iter().enumerate().zip(&soft.touched) {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
             let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
-            let turning = turns.and_then(|body| Turning::new(body.state(), flyer.kick.angular, h));
-            let body =
-                found.map_or(SoftBody::IDLE, |body| soft_body(body, turning.as_ref(), flyer.kick * rate));
+            let turning =
+                turns.and_then(|body| Turning::new(body.state(), body_step.force_change.angular, h));
+            let body = found.map_or(SoftBody::IDLE, |body| {
+                soft_body(body, turning.as_ref(), body_step.force_change * rate)
+            });
             soft.bodies.set(slot, &body);
             soft.turnings.push(turning);
         }
@@ -185,7 +187,7 @@ impl TimeStepping {
         let fast = 0.125 * h * world.gravity().length();
         let (mut work, mut deepest) = (ContactWork::default(), 0.0_f64);
         let time = world.time();
-        for pair in &mut self.found.detect.watched {
+        for pair in &mut self.found.detect.candidates {
             let [start, count] = pair.span.map(|k| k as usize);
             if count == 0 {
                 continue;
@@ -203,11 +205,12 @@ impl TimeStepping {
                 if outcome.impulse == DVec3::ZERO {
                     continue;
                 }
-                self.bodies.flyers[a as usize].pushed = true;
-                self.bodies.flyers[b as usize].pushed = true;
+                self.bodies.body_steps[a as usize].pushed = true;
+                self.bodies.body_steps[b as usize].pushed = true;
                 // What gravity alone gives in a step is no impact; asked for only where the approach is fast at all.
                 let pull = || {
-                    self.bodies.flyers[a as usize].acceleration - self.bodies.flyers[b as usize].acceleration
+                    self.bodies.body_steps[a as usize].acceleration
+                        - self.bodies.body_steps[b as usize].acceleration
                 };
                 let ordinary = outcome.approach > fast && outcome.approach > fast + 2.0 * h * pull().length();
                 *(if ordinary { &mut work.impact } else { &mut work.micro }) += outcome.normal_work;
@@ -235,7 +238,7 @@ impl TimeStepping {
                 }) += 1;
                 if !pair.touching {
                     pair.touching = true;
-                    world.list(Event { time, kind: pair.notice(true) });
+                    world.list(Event { time, kind: pair.event(true) });
                 }
                 if ordinary || world.listing == Listing::All {
                     let kind = if ordinary { CollisionKind::Ordinary } else { CollisionKind::Lasting };
@@ -252,9 +255,9 @@ impl TimeStepping {
         world.book_contact_work(&work);
         self.books.report.solver.deepest = self.books.report.solver.deepest.max(deepest);
         let mut imbalance = 0.0_f64;
-        for (k, flyer) in self.bodies.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+        for (k, body_step) in self.bodies.body_steps.iter().enumerate().filter(|(_, f)| f.pushed) {
             if soft.bodies.is_movable(k) {
-                let change = soft.bodies.velocity(k).linear - flyer.start.linear;
+                let change = soft.bodies.velocity(k).linear - body_step.start.linear;
                 imbalance = imbalance.max(change.length_squared());
             }
         }
@@ -264,7 +267,7 @@ impl TimeStepping {
 
     /// Velocity of a body before the contacts of the step, as the solver was given it.
     fn velocity_before(&self, slot: usize) -> Motion {
-        let start = self.bodies.flyers[slot].start;
+        let start = self.bodies.body_steps[slot].start;
         let turning = self.soft.as_ref().and_then(|soft| soft.turnings.get(slot)?.as_ref());
         turning.map_or(start, |turning| Motion::new(turning.velocity, start.linear))
     }
@@ -279,7 +282,7 @@ impl TimeStepping {
     fn gifts(&self, world: &World, h: f64) -> f64 {
         let Some(soft) = &self.soft else { return 0.0 };
         let mut work = 0.0;
-        for (slot, flyer) in self.bodies.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+        for (slot, body_step) in self.bodies.body_steps.iter().enumerate().filter(|(_, f)| f.pushed) {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let BodyKind::Free(mass) = *body.kind() else { continue };
             if !soft.bodies.is_movable(slot) {
@@ -291,9 +294,10 @@ impl TimeStepping {
             // Half the change times the sum of both: a difference of squares without cancellation.
             let (change, sum) = (after - before, after + before);
             let way = self.mean_way(slot, h) * (1.0 / h);
-            let linear = 0.5 * change.linear.dot(sum.linear) - flyer.kick.linear.dot(way.linear);
+            let linear = 0.5 * change.linear.dot(sum.linear) - body_step.force_change.linear.dot(way.linear);
             let spin = inertia * change.angular;
-            let turn = 0.5 * spin.dot(sum.angular) - (inertia * flyer.kick.angular).dot(way.angular);
+            let turn =
+                0.5 * spin.dot(sum.angular) - (inertia * body_step.force_change.angular).dot(way.angular);
             let part = mass.mass() * linear + turn;
             work += if part.is_finite() { part } else { 0.0 };
         }
@@ -304,11 +308,11 @@ impl TimeStepping {
     fn lifts(&self, world: &World, h: f64) -> f64 {
         let Some(soft) = &self.soft else { return 0.0 };
         let mut work = 0.0;
-        for (slot, flyer) in self.bodies.flyers.iter().enumerate().filter(|(_, f)| f.pushed) {
+        for (slot, body_step) in self.bodies.body_steps.iter().enumerate().filter(|(_, f)| f.pushed) {
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             if soft.bodies.is_movable(slot) {
                 let moved = soft.bodies.displacement(slot).linear;
-                work -= body.mass() * flyer.acceleration.dot(moved - self.mean_way(slot, h).linear);
+                work -= body.mass() * body_step.acceleration.dot(moved - self.mean_way(slot, h).linear);
             }
         }
         work
@@ -319,15 +323,16 @@ impl TimeStepping {
         let Some(soft) = &mut self.soft else { return };
         let mut stepping = 0.0;
         soft.arrivals.clear();
-        for (slot, flyer) in self.bodies.flyers.iter().enumerate() {
+        for (slot, body_step) in self.bodies.body_steps.iter().enumerate() {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
-            let pushed = found.filter(|body| body.is_free() && flyer.pushed && soft.bodies.is_movable(slot));
+            let pushed =
+                found.filter(|body| body.is_free() && body_step.pushed && soft.bodies.is_movable(slot));
             let arrival = pushed.map(|body| {
                 let (x, v) = (soft.bodies.displacement(slot), soft.bodies.velocity(slot));
-                let mut free = flyer.start + flyer.kick;
+                let mut free = body_step.start + body_step.force_change;
                 let (pose, velocity) = match &soft.turnings[slot] {
                     Some(turning) => {
-                        free.angular = turning.velocity + flyer.kick.angular;
+                        free.angular = turning.velocity + body_step.force_change.angular;
                         let arrived = turning.arrive(body.state(), x, v);
                         if let BodyKind::Free(mass) = body.kind() {
                             let energy = |q, spin: DVec3| 0.5 * (mass.inertia(q) * spin).dot(spin);
@@ -358,7 +363,7 @@ impl TimeStepping {
         let SoftContacts { guard, bodies, patches, arrivals, missed, .. } = soft;
         let joined = &missed.joined[..];
         let taken =
-            guard.check(world, &self.bodies.flyers, bodies, &mut patches.manifolds, joined, arrivals, h);
+            guard.check(world, &self.bodies.body_steps, bodies, &mut patches.manifolds, joined, arrivals, h);
         if taken > 0.0 {
             world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
         }
@@ -367,7 +372,7 @@ impl TimeStepping {
     /// Moves the bodies that contacts or forces pushed; others fly on.
     fn carry(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
         let time = world.time();
-        for slot in 0..self.bodies.flyers.len() as u32 {
+        for slot in 0..self.bodies.body_steps.len() as u32 {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
             let Some(soft) = &self.soft else { return Ok(()) };
             if !body.is_free() || !soft.bodies.is_movable(slot as usize) {
@@ -378,7 +383,7 @@ impl TimeStepping {
             if !(finite(x) && finite(v)) {
                 world.quarantine(id, time).map_err(of_world)?;
                 self.books.report.quarantined += 1;
-                self.found.detect.doubt_pairs();
+                self.found.detect.invalidate_pairs();
             } else if let Some(Arrival { pose, velocity, .. }) = soft.arrivals[slot as usize] {
                 world.arrive(slot, end, pose, velocity).map_err(of_world)?;
             } else if !flight::flies_on(&self.bodies, body, slot) {

@@ -2,7 +2,7 @@
 
 use super::{
     detect::Detect,
-    flight::Flyer,
+    flight::BodyStep,
     impact::Impacts,
     joined::Joined,
     normals::Normals,
@@ -64,7 +64,7 @@ pub(super) struct StepBodies {
     /// Mass, place and velocity, as solvers want them.
     pub(super) pool: Vec<PoolBody>,
     /// What happens to them in the step.
-    pub(super) flyers: Vec<Flyer>,
+    pub(super) body_steps: Vec<BodyStep>,
 }
 
 /// The problem of a step, and its solution.

@@ -35,9 +35,9 @@
 
 use super::{
     contact::{self, Length},
-    correct, flight,
+    contact_events, correct, flight,
     forces::refuse_unknown_forces,
-    impact, joined, notice,
+    impact, joined,
     params::TimeSteppingParams,
     patches, quarantine, saved, sites,
     sleep::{self, Sleep},
@@ -191,7 +191,7 @@ impl TimeStepping {
             world.refuse_joints("soft time stepping")?;
         }
         self.find_scale(world);
-        self.found.detect.doubt();
+        self.found.detect.invalidate();
         if known {
             for k in 0..world.changes().len() {
                 if let Change::Moved(body) = world.changes()[k] {
@@ -274,7 +274,7 @@ impl TimeStepping {
         flight::read_bodies(bodies, world);
         if quarantine::freeze_runaways(bodies, books, world)? {
             // Their boxes reached everybody.
-            found.detect.doubt_pairs();
+            found.detect.invalidate_pairs();
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
         }
@@ -307,18 +307,18 @@ impl TimeStepping {
             books.report.solver.cuts += 1;
         }
         if quarantine::freeze_lost(bodies, books, world)? {
-            found.detect.doubt_pairs();
+            found.detect.invalidate_pairs();
         }
         books.trace(Stage::Move);
         flight::launch(bodies, world).map_err(errors::of_world)?;
-        notice::fire_timers(books, world, next);
+        contact_events::fire_timers(books, world, next);
         world.set_time(next).map_err(errors::of_world)?;
         books.trace(Stage::Detect);
         sites::follow_sites(setup, found, world, 0.0)?;
         correct::correct(setup, found, bodies, problem, books, world, false)?;
         let deepest = found.sites.all.iter().map(|s| -s.gap).fold(0.0, f64::max);
         books.report.solver.deepest = books.report.solver.deepest.max(deepest);
-        notice::notice(setup, found, books, world);
+        contact_events::record(setup, found, books, world);
         sleep::settle(setup, found, &problem.joined, books, sleep, world)?;
         books.report.events += 1;
         self.control(world)
@@ -357,7 +357,7 @@ impl Stepper for TimeStepping {
         world.open_account();
         let distances = self.found.detect.distances;
         let result = self.run(world, target);
-        notice::list_contacts(&self.found, &self.books, world);
+        contact_events::list_contacts(&self.found, &self.books, world);
         (self.books.report.energy, self.books.report.momentum) = world.close_account();
         self.books.report.time = world.time();
         self.books.report.distances = self.found.detect.distances - distances;

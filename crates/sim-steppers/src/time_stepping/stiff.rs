@@ -14,7 +14,7 @@
 //! # Formula
 //!
 //! ```text
-//! v⁺ = v₁ + M̂⁻¹ Jᵀ p,   W = J M̂⁻¹ Jᵀ;   kick = v⁺ − v − M⁻¹ Jᵀ p: what forces do in the step, contacts included
+//! v⁺ = v₁ + M̂⁻¹ Jᵀ p,   W = J M̂⁻¹ Jᵀ;   force_change = v⁺ − v − M⁻¹ Jᵀ p: what forces do in the step, contacts included
 //! ΔE = p · J v⁺ − ½ |v⁺ − v|²_M − ½ h² |v⁺|²_K: with W = J M⁻¹ Jᵀ in its place a stiff spring would give energy, by ½ h² |v⁺ − v₁|²_K
 //! ```
 //!
@@ -169,8 +169,8 @@ impl Stiff {
     }
 }
 
-/// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and kicks in the pool and of
-/// flyers are then those of the end of the step.
+/// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and force_changes in the pool and of
+/// body_steps are then those of the end of the step.
 pub(super) fn solve_stiff(
     setup: &mut Setup,
     found: &Detection,
@@ -207,9 +207,9 @@ pub(super) fn solve_stiff(
     for (k, &slot) in problem.stiff.slots.iter().enumerate() {
         let x = &problem.stiff.numbers[6 * k..6 * k + 6];
         let body = &bodies.pool[slot as usize];
-        let kick = &mut bodies.flyers[slot as usize].kick;
-        kick.angular -= body.inverse_inertia * DVec3::new(x[0], x[1], x[2]);
-        kick.linear -= DVec3::new(x[3], x[4], x[5]) * body.inverse_mass;
+        let force_change = &mut bodies.body_steps[slot as usize].force_change;
+        force_change.angular -= body.inverse_inertia * DVec3::new(x[0], x[1], x[2]);
+        force_change.linear -= DVec3::new(x[3], x[4], x[5]) * body.inverse_mass;
     }
     problem.stiff.respond();
     for (body, response) in bodies.pool.iter_mut().zip(&problem.stiff.response) {
@@ -217,7 +217,7 @@ pub(super) fn solve_stiff(
     }
     let mut ends = Vec::with_capacity(problem.stiff.slots.len());
     for &slot in &problem.stiff.slots {
-        bodies.flyers[slot as usize].kick += problem.stiff.response[slot as usize];
+        bodies.body_steps[slot as usize].force_change += problem.stiff.response[slot as usize];
         ends.push(bodies.pool[slot as usize].velocity);
     }
     forces::elastic_impulses(bodies, problem, &ends, problem.h);

@@ -35,9 +35,9 @@
 //! `tests/time_struck.rs`
 
 use super::{
+    candidate::Horizon,
     sites::{self, Site},
     state::{Detection, Setup, StepBodies},
-    watched::Horizon,
 };
 use sim_world::{StepError, World};
 
@@ -55,8 +55,8 @@ pub(super) fn reach_after_impacts(
     h: f64,
 ) -> Result<(), StepError> {
     let mut any = false;
-    for (slot, flyer) in (0..).zip(&bodies.flyers).filter(|(_, flyer)| flyer.struck) {
-        found.detect.trails.hasten(slot, flyer.start, flyer.acceleration.length(), h);
+    for (slot, body_step) in (0..).zip(&bodies.body_steps).filter(|(_, body_step)| body_step.struck) {
+        found.detect.travels.hasten(slot, body_step.start, body_step.acceleration.length(), h);
         any = true;
     }
     if any {
@@ -75,10 +75,12 @@ pub(super) fn reach_with_solution(
     h: f64,
 ) -> Result<bool, StepError> {
     let mut any = false;
-    for (slot, (body, flyer)) in (0..).zip(bodies.pool.iter().zip(&bodies.flyers)) {
+    for (slot, (body, body_step)) in (0..).zip(bodies.pool.iter().zip(&bodies.body_steps)) {
         // What contacts push moves along a straight line.
-        if body.is_movable() && (flyer.driven || body.velocity != flyer.start + flyer.kick) {
-            found.detect.trails.hasten(slot, body.velocity, 0.0, h);
+        if body.is_movable()
+            && (body_step.driven || body.velocity != body_step.start + body_step.force_change)
+        {
+            found.detect.travels.hasten(slot, body.velocity, 0.0, h);
             any = true;
         }
     }
@@ -86,13 +88,13 @@ pub(super) fn reach_with_solution(
         return Ok(false);
     }
     let hit = |site: &Site| {
-        let overlap = OVERLAP * found.detect.trails.smaller_radius(site.bodies);
+        let overlap = OVERLAP * found.detect.travels.smaller_radius(site.bodies);
         site.gap.max(0.0) + site.normal_velocity(&bodies.pool) * h < -overlap
     };
-    Ok(!found.sites.go_back(&found.detect.watched, hit))
+    Ok(!found.sites.go_back(&found.detect.candidates, hit))
 }
 
-/// Looks for contacts within the reach that the trails tell; true if contacts were read anew.
+/// Looks for contacts within the reach that the travels tell; true if contacts were read anew.
 fn reach_out(setup: &mut Setup, found: &mut Detection, world: &World) -> Result<bool, StepError> {
     let mut horizon = Horizon::new(&setup.params, setup.params.step(), false);
     horizon.lenient = setup.params.margin;

@@ -60,14 +60,15 @@ pub(super) fn turn_limit(found: &Detection, bodies: &StepBodies, h: f64) -> f64 
 fn turn_limit_at(found: &Detection, bodies: &StepBodies, site: &Site, h: f64) -> f64 {
     let (n, mut limit) = (site.frame.z_axis, h);
     let way = site.bodies.map(|k| {
-        bodies.pool[k as usize].velocity.linear * h + bodies.flyers[k as usize].acceleration * (0.5 * h * h)
+        bodies.pool[k as usize].velocity.linear * h
+            + bodies.body_steps[k as usize].acceleration * (0.5 * h * h)
     });
     let nearing = (-n.dot(way[0] - way[1])).max(0.0);
     let hit = time_of_hit(bodies, site, h);
     for (slot, side) in site.bodies.into_iter().zip([n, -n]) {
-        let (body, spin) = (&bodies.pool[slot as usize], found.detect.trails.spin(slot));
+        let (body, spin) = (&bodies.pool[slot as usize], found.detect.travels.spin(slot));
         // Balls may turn as they like.
-        if !body.is_movable() || spin <= ROUND * found.detect.trails.radius(slot) {
+        if !body.is_movable() || spin <= ROUND * found.detect.travels.radius(slot) {
             continue;
         }
         if let Some((date, speed)) = hit.filter(|(_, speed)| speed * h > TURN * spin) {
@@ -87,7 +88,7 @@ fn turn_limit_at(found: &Detection, bodies: &StepBodies, site: &Site, h: f64) ->
 /// When a contact is hit within `h` seconds, s, and the speed at which it is, m/s.
 fn time_of_hit(bodies: &StepBodies, site: &Site, h: f64) -> Option<(f64, f64)> {
     let (gap, u) = (site.gap.max(0.0), impact::normal_velocity(bodies, site));
-    let [a, b] = site.bodies.map(|k| bodies.flyers[k as usize].acceleration);
+    let [a, b] = site.bodies.map(|k| bodies.body_steps[k as usize].acceleration);
     let pull = site.frame.z_axis.dot(a - b);
     // g + u t + ½ a t² = 0, without cancellation.
     let under = u * u - 2.0 * pull * gap;

@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! given to the solver      ω₁ as velocity, I(q₁) as inertia; torques as acceleration
-//! taken from it            q = exp(x − x₁) q₁,   ω ← exp(x − x₁) ω,   x₁ = h (ω₁ + kick/2): what the solver has without contacts
+//! taken from it            q = exp(x − x₁) q₁,   ω ← exp(x − x₁) ω,   x₁ = h (ω₁ + force_change/2): what the solver has without contacts
 //! spin prevails            |x − x₁| < |x₁|/100:   ω ← I(q)⁻¹ I(q₁) ω instead
 //! parts of the step        |ω| h/0.7
 //! ```
@@ -90,7 +90,7 @@ pub(super) struct Turning {
 
 impl Turning {
     /// That of a body over `h` seconds under a change of angular velocity by torques, rad/s; `None` if it is a plain one.
-    pub(super) fn new(state: &RigidState, kick: DVec3, h: f64) -> Option<Self> {
+    pub(super) fn new(state: &RigidState, force_change: DVec3, h: f64) -> Option<Self> {
         let BodyKind::Free(mass) = state.kind() else { return None };
         let (moments, omega) = (mass.moments(), state.velocity.angular);
         let is_round = moments == DVec3::splat(moments.x);
@@ -100,7 +100,11 @@ impl Turning {
         let mut free = *state;
         free.advance(h, DVec3::ZERO).ok()?;
         let velocity = free.velocity.angular;
-        Some(Self { rotation: free.pose().rotation, velocity, displacement: (velocity + kick * 0.5) * h })
+        Some(Self {
+            rotation: free.pose().rotation,
+            velocity,
+            displacement: (velocity + force_change * 0.5) * h,
+        })
     }
 
     /// Pose and velocity at the end of the step, from the displacement and the velocity that the solver found.

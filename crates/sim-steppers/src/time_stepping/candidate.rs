@@ -1,11 +1,11 @@
 //! Pairs of colliders whose boxes overlap, and what was found of them last.
 
 use super::{
+    contact_events::NONE,
     detect::Placed,
     normals::Bend,
-    notice::NONE,
     params::TimeSteppingParams,
-    trails::{Trails, swing},
+    travel::{Travels, swing},
 };
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{ColliderId, Manifold, NarrowPhase, NarrowPhaseError, Pair, PairCache, Shape};
@@ -14,7 +14,7 @@ use sim_world::{Body, Collider, EventKind, PairName, World};
 /// A pair of colliders whose boxes overlap: what every step asks of it, in one cache line. The rest is elsewhere, so that lists of pairs are quick to go
 /// through and to change.
 #[derive(Debug, Clone)]
-pub(super) struct Watched {
+pub(super) struct Candidate {
     pub(super) key: Pair,
     pub(super) bodies: [u32; 2],
     /// Where its manifolds are among those of the soft solver, and how many.
@@ -22,7 +22,7 @@ pub(super) struct Watched {
     gauge: Gauge,
     /// Least distance found last, m.
     pub(super) distance: f64,
-    /// Where it is told what they exert on each other, in [`Exerted`](super::notice::Exerted).
+    /// Where it is told what they exert on each other, in [`Exerted`](super::contact_events::Exerted).
     pub(super) record: u32,
     /// Which of the two is the sensor, if one is.
     pub(super) sensor: Option<Sensor>,
@@ -187,7 +187,7 @@ impl Known {
     }
 }
 
-impl Watched {
+impl Candidate {
     /// A new pair, which may use the memory of one that is gone.
     pub(super) fn new(
         key: Pair,
@@ -219,7 +219,7 @@ impl Watched {
     }
 
     /// What was found is looked for again.
-    pub(super) fn doubt(&mut self) {
+    pub(super) fn invalidate(&mut self) {
         self.rest.found.mark = f64::NAN;
         self.gauge = NEVER;
     }
@@ -243,7 +243,7 @@ impl Watched {
     }
 
     /// The event of a beginning or an end.
-    pub(super) fn notice(&self, began: bool) -> EventKind {
+    pub(super) fn event(&self, began: bool) -> EventKind {
         let [a, b] = self.rest.names;
         match (self.sensor, began) {
             (None, true) => EventKind::ContactBegan { a, b },
@@ -271,19 +271,19 @@ impl Watched {
 
     /// Sum of the paths of both bodies now and at most at the end of the next step, m.
     #[inline]
-    fn paths(&self, trails: &Trails) -> [f64; 2] {
-        let [[path_a, far_a], [path_b, far_b]] = self.bodies.map(|body| trails.gauge(body));
+    fn paths(&self, travels: &Travels) -> [f64; 2] {
+        let [[path_a, far_a], [path_b, far_b]] = self.bodies.map(|body| travels.gauge(body));
         [path_a + path_b, far_a + far_b]
     }
 
     /// True if what was found of the pair may not hold any longer.
     #[inline]
-    pub(super) fn is_due(&mut self, placed: &[Option<Placed>], trails: &Trails, horizon: &Horizon) -> bool {
+    pub(super) fn is_due(&mut self, placed: &[Option<Placed>], travels: &Travels, horizon: &Horizon) -> bool {
         // Not written if it stays as it is: another thread may have it at hand.
         if self.fresh {
             self.fresh = false;
         }
-        let [path, far] = self.paths(trails);
+        let [path, far] = self.paths(travels);
         // The usual case of a pile at rest: both have hardly moved, and are slow.
         let lenient = horizon.lenient;
         if path <= self.gauge.path + lenient && far <= self.gauge.far + lenient {
@@ -291,7 +291,7 @@ impl Watched {
         }
         // The usual case of what flies along with its neighbours: nothing was found, and even their boxes stay apart.
         let stays_apart = || {
-            let needed = horizon.margin + trails.closing(self.bodies);
+            let needed = horizon.margin + travels.closing(self.bodies);
             self.boxes_apart(placed, path, horizon.margin) > needed
         };
         !(self.gauge.path == f64::INFINITY && stays_apart())
@@ -302,11 +302,11 @@ impl Watched {
         &mut self,
         world: &World,
         narrow: &dyn NarrowPhase,
-        trails: &Trails,
+        travels: &Travels,
         horizon: &Horizon,
     ) {
-        let ([path, _], needed) = (self.paths(trails), horizon.margin + trails.closing(self.bodies));
-        self.look_again(world, narrow, [path, needed], horizon, trails.sweeps(self.bodies));
+        let ([path, _], needed) = (self.paths(travels), horizon.margin + travels.closing(self.bodies));
+        self.look_again(world, narrow, [path, needed], horizon, travels.sweeps(self.bodies));
         self.set_gauge(horizon.margin);
     }
 

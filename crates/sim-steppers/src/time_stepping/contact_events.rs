@@ -1,8 +1,8 @@
 //! Contact events, contact forces, sensors.
 
 use super::{
+    candidate::Candidate,
     state::{Books, Detection, Setup},
-    watched::Watched,
 };
 pub(super) use crate::push::Push;
 use sim_math::glam::DVec3;
@@ -28,12 +28,12 @@ impl Exerted {
 
     /// Of a pair, with the advance in which it was exerted.
     #[cfg(feature = "serde")]
-    pub(super) fn of(&self, pair: &Watched) -> Option<(u64, Contact)> {
+    pub(super) fn of(&self, pair: &Candidate) -> Option<(u64, Contact)> {
         self.all.get(pair.record as usize).copied()
     }
 
     /// Takes what is known of a pair from elsewhere.
-    pub(super) fn put(&mut self, pair: &mut Watched, known: (u64, Contact)) {
+    pub(super) fn put(&mut self, pair: &mut Candidate, known: (u64, Contact)) {
         match self.all.get_mut(pair.record as usize) {
             Some(place) => *place = known,
             None => match self.holes.pop() {
@@ -50,14 +50,14 @@ impl Exerted {
     }
 
     /// Takes leave of a pair.
-    pub(super) fn release(&mut self, pair: &Watched) {
+    pub(super) fn release(&mut self, pair: &Candidate) {
         if pair.record != NONE {
             self.holes.push(pair.record);
         }
     }
 
     /// Adds an impulse to what a pair exerted in this advance.
-    pub(super) fn add(&mut self, pair: &mut Watched, advance: u64, push: &Push, time: f64) {
+    pub(super) fn add(&mut self, pair: &mut Candidate, advance: u64, push: &Push, time: f64) {
         pair.pushed |= push.impulse != DVec3::ZERO;
         if pair.record == NONE {
             let [a, b] = pair.rest.names;
@@ -77,7 +77,7 @@ impl Exerted {
 }
 
 /// After a step: contacts that ended, sensors entered and left.
-pub(super) fn notice(setup: &Setup, found: &mut Detection, books: &mut Books, world: &mut World) {
+pub(super) fn record(setup: &Setup, found: &mut Detection, books: &mut Books, world: &mut World) {
     let time = world.time();
     for kind in found.detect.pending.drain(..) {
         world.list(Event { time, kind });
@@ -85,7 +85,7 @@ pub(super) fn notice(setup: &Setup, found: &mut Detection, books: &mut Books, wo
     let sleeps =
         |slot: u32| world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep || b.is_fixed());
     books.begun.clear();
-    for pair in &mut found.detect.watched {
+    for pair in &mut found.detect.candidates {
         if setup.params.sleep.is_some() && pair.bodies.into_iter().all(sleeps) {
             continue;
         }
@@ -97,7 +97,7 @@ pub(super) fn notice(setup: &Setup, found: &mut Detection, books: &mut Books, wo
         pair.pushed = false;
         if touching != pair.touching {
             pair.touching = touching;
-            books.begun.push(pair.notice(touching));
+            books.begun.push(pair.event(touching));
         }
     }
     books.begun.drain(..).for_each(|kind| world.list(Event { time, kind }));
@@ -107,7 +107,7 @@ pub(super) fn notice(setup: &Setup, found: &mut Detection, books: &mut Books, wo
 pub(super) fn list_contacts(found: &Detection, books: &Books, world: &mut World) {
     let list = world.contacts_mut();
     list.clear();
-    for pair in found.detect.watched.iter().filter(|p| p.touching && p.sensor.is_none()) {
+    for pair in found.detect.candidates.iter().filter(|p| p.touching && p.sensor.is_none()) {
         let Some((last, contact)) = found.detect.exerted.all.get(pair.record as usize) else { continue };
         list.push(*contact);
         if *last != books.advances {

@@ -28,7 +28,7 @@
 //! # Numerics
 //!
 //! A body that keeps its pose to the bit adds nothing. What has no end, as a half-space, may turn: its path counts the way of its centre only, and
-//! [`Trails::sweeps`] tells that its pairs are to be looked at, by where the other body is.
+//! [`Travels::sweeps`] tells that its pairs are to be looked at, by where the other body is.
 //!
 //! # Failure
 //!
@@ -45,7 +45,7 @@ use sim_world::{Body, Collider, World};
 /// One body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Trail {
+pub(super) struct Travel {
     pub(super) id: BodyId,
     pub(super) pose: Pose,
     pub(super) path: f64,
@@ -56,17 +56,17 @@ pub(super) struct Trail {
 
 /// By body slot.
 #[derive(Debug, Default)]
-pub(super) struct Trails {
-    pub(super) all: Vec<Option<Trail>>,
+pub(super) struct Travels {
+    pub(super) all: Vec<Option<Travel>>,
     /// Path, and path at the end of the next step, m: what is asked most.
     gauges: Vec<[f64; 2]>,
-    pub(super) steps: Vec<Stride>,
+    pub(super) steps: Vec<NextMove>,
 }
 
 /// How a body moves in the next step, without contact.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Stride {
+pub(super) struct NextMove {
     /// h v, m.
     linear: DVec3,
     /// What turning and forces add at most for a point of its surface, m; of what has no end, forces alone.
@@ -82,7 +82,7 @@ pub(super) fn swing(radius: f64, turn: f64) -> f64 {
     if turn > 0.0 { radius * turn } else { 0.0 }
 }
 
-impl Trails {
+impl Travels {
     /// Forgets all bodies.
     pub(super) fn clear(&mut self) {
         self.all.clear();
@@ -93,7 +93,7 @@ impl Trails {
         let mut any = false;
         self.all.resize(world.body_slots(), None);
         self.steps.clear();
-        self.steps.resize(world.body_slots(), Stride::default());
+        self.steps.resize(world.body_slots(), NextMove::default());
         for (slot, known) in (0..).zip(&mut self.all) {
             let Some((id, body)) = world.body_in_slot(slot) else {
                 *known = None;
@@ -101,21 +101,21 @@ impl Trails {
             };
             let pose = *body.state().pose();
             let mut swept = false;
-            let trail = match known.as_mut().filter(|t| t.id == id) {
-                Some(trail) => {
-                    if trail.pose != pose {
+            let travel = match known.as_mut().filter(|t| t.id == id) {
+                Some(travel) => {
+                    if travel.pose != pose {
                         any = true;
-                        let turn = pose.rotation * trail.pose.rotation.conjugate();
+                        let turn = pose.rotation * travel.pose.rotation.conjugate();
                         let turned = 2.0 * DVec3::new(turn.x, turn.y, turn.z).length();
-                        trail.path += (pose.translation - trail.pose.translation).length();
-                        if trail.radius < f64::INFINITY {
-                            trail.path += swing(trail.radius, turned);
+                        travel.path += (pose.translation - travel.pose.translation).length();
+                        if travel.radius < f64::INFINITY {
+                            travel.path += swing(travel.radius, turned);
                         } else {
                             swept = turned > 0.0;
                         }
-                        trail.pose = pose;
+                        travel.pose = pose;
                     }
-                    trail
+                    travel
                 }
                 None => {
                     any = true;
@@ -124,10 +124,10 @@ impl Trails {
                         extents.map(Collider::extent).fold([0.0_f64; 2], |[radius, spin], e| {
                             [radius.max(e.radius), spin.max(e.spin_radius)]
                         });
-                    known.insert(Trail { id, pose, path: 0.0, reach: 0.0, radius, spin })
+                    known.insert(Travel { id, pose, path: 0.0, reach: 0.0, radius, spin })
                 }
             };
-            self.steps[slot as usize] = trail.stride(world, body, h, swept);
+            self.steps[slot as usize] = travel.next_move(world, body, h, swept);
         }
         self.read_gauges();
         any
@@ -157,16 +157,18 @@ impl Trails {
     }
 
     /// The same where one of them has no end and turns: only what is near the other one counts.
-    fn closing_swept(&self, bodies: [u32; 2], [a, b]: [Stride; 2]) -> f64 {
-        let [Some(trail_a), Some(trail_b)] = bodies.map(|slot| self.get(slot)) else { return f64::INFINITY };
-        let apart = trail_b.pose.translation - trail_a.pose.translation;
+    fn closing_swept(&self, bodies: [u32; 2], [a, b]: [NextMove; 2]) -> f64 {
+        let [Some(travel_a), Some(travel_b)] = bodies.map(|slot| self.get(slot)) else {
+            return f64::INFINITY;
+        };
+        let apart = travel_b.pose.translation - travel_a.pose.translation;
         let mut linear = a.linear - b.linear;
         let mut stray = a.stray + b.stray;
-        for (stride, other) in [(a, trail_b), (b, trail_a)] {
-            if stride.sweeps {
+        for (next_move, other) in [(a, travel_b), (b, travel_a)] {
+            if next_move.sweeps {
                 // The same sign for both: B's surface at A moves by ω_b × (x_a − x_b), and is taken off.
-                linear += stride.sweep.cross(apart);
-                stray += swing(other.radius, stride.sweep.length());
+                linear += next_move.sweep.cross(apart);
+                stray += swing(other.radius, next_move.sweep.length());
             }
         }
         linear.length() + stray
@@ -178,7 +180,7 @@ impl Trails {
         bodies.iter().any(|slot| self.steps.get(*slot as usize).is_some_and(|s| s.sweeps))
     }
 
-    fn get(&self, slot: u32) -> Option<&Trail> {
+    fn get(&self, slot: u32) -> Option<&Travel> {
         self.all.get(slot as usize)?.as_ref()
     }
 
@@ -210,32 +212,32 @@ impl Trails {
     /// A body got another velocity since it was followed: how far that takes it in a step of `h` seconds.
     pub(super) fn hasten(&mut self, slot: u32, velocity: Motion, pull: f64, h: f64) {
         let k = slot as usize;
-        let Some(trail) = self.all.get_mut(k).and_then(Option::as_mut) else { return };
-        let stride = trail.stride_of(velocity, pull, h);
+        let Some(travel) = self.all.get_mut(k).and_then(Option::as_mut) else { return };
+        let next_move = travel.next_move_of(velocity, pull, h);
         if let (Some(step), Some(gauge)) = (self.steps.get_mut(k), self.gauges.get_mut(k)) {
-            (*step, *gauge) = (stride, [trail.path, trail.path + trail.reach]);
+            (*step, *gauge) = (next_move, [travel.path, travel.path + travel.reach]);
         }
     }
 }
 
-impl Trail {
+impl Travel {
     /// How a free body moves in the next step with a velocity and so much pull (m/s²), which also gives its reach.
-    fn stride_of(&mut self, velocity: Motion, pull: f64, h: f64) -> Stride {
+    fn next_move_of(&mut self, velocity: Motion, pull: f64, h: f64) -> NextMove {
         let turning = velocity.angular.length();
         self.reach = h * (velocity.linear.length() + swing(self.radius, turning) + h * pull);
         let stray = h * (swing(self.spin, turning) + h * pull);
-        Stride { linear: velocity.linear * h, stray, ..Stride::default() }
+        NextMove { linear: velocity.linear * h, stray, ..NextMove::default() }
     }
 
     /// How the body moves in the next step, which also gives its reach.
-    fn stride(&mut self, world: &World, body: &Body, h: f64, swept: bool) -> Stride {
+    fn next_move(&mut self, world: &World, body: &Body, h: f64, swept: bool) -> NextMove {
         if body.is_fixed() && !swept {
             self.reach = 0.0;
-            return Stride::default();
+            return NextMove::default();
         }
         let velocity = body.velocity();
         if body.is_free() && self.radius < f64::INFINITY {
-            return self.stride_of(velocity, (world.gravity() + body.pull()).length(), h);
+            return self.next_move_of(velocity, (world.gravity() + body.pull()).length(), h);
         }
         let (turning, pulled) = (velocity.angular.length(), (world.gravity() + body.pull()).length());
         let [pull, acceleration] =
@@ -245,9 +247,9 @@ impl Trail {
             // Always looked at.
             self.reach = f64::INFINITY;
             let (linear, sweep) = (velocity.linear * h, velocity.angular * h);
-            return Stride { linear, stray: h * h * pull, sweep, sweeps: true };
+            return NextMove { linear, stray: h * h * pull, sweep, sweeps: true };
         }
         let stray = h * (swing(self.spin, turning) + h * pull);
-        Stride { linear: velocity.linear * h, stray, ..Stride::default() }
+        NextMove { linear: velocity.linear * h, stray, ..NextMove::default() }
     }
 }
