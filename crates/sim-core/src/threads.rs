@@ -104,7 +104,7 @@ struct Pool {
     busy: AtomicBool,
     stop: AtomicBool,
     sleepers: AtomicUsize,
-    sleepers: Mutex<()>,
+    resting: Mutex<()>,
     wake_up: Condvar,
 }
 
@@ -121,8 +121,8 @@ fn look_again(looks: &mut u32) {
 }
 
 impl Pool {
-    fn sleepers(&self) -> MutexGuard<'_, ()> {
-        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn resting(&self) -> MutexGuard<'_, ()> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Works on pieces until none is left, or one panics.
@@ -173,21 +173,21 @@ impl Pool {
 
     /// Sleeps until there is another job than `last`, or the end.
     fn sleep(&self, last: u64) {
-        let mut sleepers = self.sleepers();
+        let mut resting = self.resting();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         loop {
             let gate = self.gate.load(Ordering::SeqCst);
             if (gate & OPEN != 0 && gate / JOB != last) || self.stop.load(Ordering::SeqCst) {
                 break;
             }
-            sleepers = self.wake_up.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
+            resting = self.wake_up.wait(resting).unwrap_or_else(PoisonError::into_inner);
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn wake(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            let _guard = self.sleepers();
+            let _guard = self.resting();
             self.wake_up.notify_all();
         }
     }
@@ -233,7 +233,7 @@ impl Threads {
             busy: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
-            sleepers: Mutex::new(()),
+            resting: Mutex::new(()),
             wake_up: Condvar::new(),
         };
         Self { count, pool: Arc::new(pool), helpers: OnceLock::new() }
