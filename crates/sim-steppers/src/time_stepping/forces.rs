@@ -8,7 +8,7 @@
 //!
 //! | code | meaning | unit |
 //! |---|---|---|
-//! | force_change | change of velocity by all forces in the step | m/s, rad/s |
+//! | `force_change` | change of velocity by all forces in the step | m/s, rad/s |
 //! | `P_s`, `P_f` | impulses of springs that have a potential, of all other forces of this kind | N·s, N·m·s |
 //!
 //! # Formula
@@ -101,7 +101,7 @@ pub(super) fn refuse_unknown_forces(world: &World) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Changes of velocity by all forces in a step of `h` seconds, into the body_steps.
+/// Changes of velocity by all forces in a step of `h` seconds, into the steps of the bodies.
 pub(super) fn force_changes(
     bodies: &mut StepBodies,
     problem: &mut Problem,
