@@ -122,15 +122,16 @@ pub struct PolyhedralCone {
 impl PolyhedralCone {
     /// With default parameters.
     #[must_use]
-    pub fn new(lcp: Box<dyn LcpSolver>) -> Self {
+    pub fn new(lcp: impl Into<Box<dyn LcpSolver>>) -> Self {
         Self::with(lcp, PolyhedralParams::default())
     }
 
     /// With parameters.
     #[must_use]
-    pub fn with(lcp: Box<dyn LcpSolver>, params: PolyhedralParams) -> Self {
+    pub fn with(lcp: impl Into<Box<dyn LcpSolver>>, params: PolyhedralParams) -> Self {
         let (matrix, rhs, z) = (Vec::new(), Vec::new(), Vec::new());
         let (spans, axes, units, velocity) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let lcp = lcp.into();
         Self { params, lcp, matrix, rhs, z, spans, axes, units, starts: Vec::new(), velocity }
     }
 

@@ -67,7 +67,7 @@ fn laws() -> [Box<dyn RowSolver>; 3] {
     [
         Box::new(ConeGaussSeidel::default()),
         Box::new(Greedy::default()),
-        Box::new(PolyhedralCone::new(Box::new(Driver::default()))),
+        Box::new(PolyhedralCone::new(Driver::default())),
     ]
 }
 

@@ -37,8 +37,8 @@
 //! for k in 0..5 {
 //!     world.add(Body::free().shape(Cuboid::new(DVec3::splat(0.5))?).at([0.0, 0.0, 0.5 + f64::from(k)]))?;
 //! }
-//! let params = TimeSteppingParams::default();
-//! let mut sim = Simulation::builder(world).stepper(time_stepping(ConeNewton::default(), params)).build()?;
+//! let params = TimeSteppingParams::default().dt(0.01);
+//! let mut sim = Simulation::builder(world).params(params).contact_law(ConeNewton::default()).build()?;
 //! let report = sim.advance(2.0)?;
 //! assert!(report.solver.deepest < 1e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,6 +56,8 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod builder;
+pub mod parts;
 mod simulation;
 mod threads;
 
@@ -69,12 +71,15 @@ pub use sim_steppers as steppers;
 pub use sim_traits as traits;
 pub use sim_world as world;
 
-pub use simulation::{BuildError, Simulation, SimulationBuilder, soft_stepping, time_stepping};
+pub use builder::{BuildError, SimulationBuilder, StepperParams, soft_stepping, time_stepping};
+pub use simulation::Simulation;
 pub use threads::Threads;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::simulation::{Simulation, SimulationBuilder, soft_stepping, time_stepping};
+    pub use crate::{
+        BuildError, Simulation, SimulationBuilder, StepperParams, Threads, soft_stepping, time_stepping,
+    };
     pub use collision_narrowphase::Polyhedron;
     pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
     pub use sim_math::{

@@ -236,7 +236,7 @@ fn a_restored_run_continues_to_the_bit() {
     for cut in [1, 10, tables.len() / 2, tables.len() - 1] {
         assert!(soft(|_| {}).load(&restored, &tables[..cut]).is_err(), "{cut} bytes");
     }
-    assert!(soft(|p| p.recycle = 0.0).load(&restored, &tables).is_err(), "other parameters");
+    assert!(soft(|p| p.recycle = Some(0.0)).load(&restored, &tables).is_err(), "other parameters");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn recycled_contacts_are_those_found_anew() {
         let mut world = earth(0.05, 0.0);
         let body = brick(0.3, 0.2, 0.2, 0.05).at([0.0, 0.0, 0.2]);
         let id = world.add(body.moving([0.1, 0.05, 0.0]).spinning([0.0, 0.0, 0.2])).unwrap();
-        let mut stepper = soft(|p| p.recycle = recycle);
+        let mut stepper = soft(|p| p.recycle = Some(recycle));
         let report = stepper.advance(&mut world, 0.5).unwrap();
         (*world[id].state(), report.distances)
     };

@@ -140,7 +140,7 @@ pub struct Closest {
 ///
 /// let mut world = World::new([0.0; 3])?;
 /// let ball = world.add(Body::free().shape(Sphere::new(0.5)?).at([3.0, 0.0, 0.0]))?;
-/// let mut index = QueryIndex::new(Box::new(DynamicTree::default()));
+/// let mut index = QueryIndex::new(DynamicTree::default());
 /// index.refresh(&world)?;
 /// let ray = Ray { origin: DVec3::ZERO, direction: DVec3::X, t_max: 10.0 };
 /// let hit = index.ray_first(&world, &ray, &QueryFilter::default())?.ok_or("missed")?;
@@ -161,8 +161,14 @@ pub struct QueryIndex {
 impl QueryIndex {
     /// With an empty broad phase.
     #[must_use]
-    pub fn new(broad_phase: Box<dyn BroadPhase>) -> Self {
-        Self { broad_phase, present: Vec::new(), ids: Vec::new(), boxes: Vec::new(), seen: None }
+    pub fn new(broad_phase: impl Into<Box<dyn BroadPhase>>) -> Self {
+        Self {
+            broad_phase: broad_phase.into(),
+            present: Vec::new(),
+            ids: Vec::new(),
+            boxes: Vec::new(),
+            seen: None,
+        }
     }
 
     /// Takes over the world's present state.

@@ -1,6 +1,8 @@
 //! The seam between a world and what moves it on in time.
 
-use crate::{ControllerId, EnergyAccount, MomentumAccount, SnapshotError, World, WorldError};
+use crate::{
+    ControllerId, EnergyAccount, MomentumAccount, Part, SnapshotError, World, WorldError, part::AsAny,
+};
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
 use sim_traits::{BodyId, BroadPhaseError, ColliderId, ImpactError, JointId, NarrowPhaseError, RowError};
@@ -294,6 +296,8 @@ impl fmt::Display for StepReport {
     }
 }
 
+sim_traits::into_box!(Stepper);
+
 /// Moves a world on in time.
 ///
 /// **Contract.** `advance` brings the world's time to exactly `time + duration` and every body's present state with it,
@@ -303,7 +307,7 @@ impl fmt::Display for StepReport {
 /// clones included. The conformance kit (`testkit::stepper`, feature `testkit`) asks for all this.
 ///
 /// **Determinism.** A function of the world, of the sequence of calls, and of its parts.
-pub trait Stepper: Debug + Send + Sync {
+pub trait Stepper: Debug + Send + Sync + AsAny {
     /// Short name, such as `"event-driven"`.
     fn kind(&self) -> &'static str;
 
@@ -319,6 +323,14 @@ pub trait Stepper: Debug + Send + Sync {
     /// # Errors
     /// See [`StepError`].
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError>;
+
+    /// Exchanges a part, before the first advance or between two. All parts but the executor make it start afresh with its world.
+    ///
+    /// # Errors
+    /// Gives the part back if the stepper has no use for it; nothing has changed then.
+    fn set_part(&mut self, part: Part) -> Result<(), Part> {
+        Err(part)
+    }
 
     /// What of its tables influences the bits of a continuation of this world, as bytes; empty if nothing does.
     ///

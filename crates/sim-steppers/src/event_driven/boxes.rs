@@ -9,7 +9,8 @@
 //! [`sweep`](super::params::EventDrivenParams::sweep) asks for, knows until when its body stays inside; there it is renewed, and a box query finds
 //! what the new one meets.
 
-use super::{params::Scaled, stepper::Parts};
+use super::params::Scaled;
+use crate::parts::Parts;
 use rigid_impulse::BodyError;
 use sim_math::Aabb;
 use sim_traits::{Executor, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
@@ -282,12 +283,7 @@ mod tests {
     fn stepper(change: impl FnOnce(&mut EventDrivenParams)) -> EventDriven {
         let mut params = EventDrivenParams::default();
         change(&mut params);
-        let parts = Parts {
-            broad_phase: Box::new(CoherentHash::default()),
-            narrow_phase: Box::new(default_chain()),
-            impact_law: Box::new(Integrated::default()),
-            executor: Box::new(Serial),
-        };
+        let parts = Parts::default();
         EventDriven::with(parts, params)
     }
 

@@ -45,7 +45,7 @@ use super::{
     pairs::ActivePair,
     state::{Books, Setup, Tables},
 };
-use crate::{anchor::Anchor, errors::of_world};
+use crate::{anchor::Anchor, errors::of_world, setters::setters};
 use sim_math::spatial::Motion;
 use sim_world::{Body, Rest, StepError, World};
 
@@ -63,6 +63,10 @@ impl Default for SleepParams {
     fn default() -> Self {
         Self { after: 0.5, motion: 2.0 }
     }
+}
+
+impl SleepParams {
+    setters! { after: f64, motion: f64 }
 }
 
 /// Anchors by body slot, and scratch.

@@ -43,7 +43,7 @@
 use super::{
     contact::{self, Entry},
     foresee::Ahead,
-    params::TimeSteppingParams,
+    params::Scaled,
     sites::Site,
     state::{Books, Detection, Problem, Setup, StepBodies},
     travel::Travels,
@@ -369,12 +369,7 @@ fn book_impacts(
 }
 
 /// Speed of approach below which contacts of two bodies do not bounce, m/s.
-pub(super) fn rest_speed(
-    world: &World,
-    travels: &Travels,
-    params: &TimeSteppingParams,
-    bodies: [u32; 2],
-) -> f64 {
+pub(super) fn rest_speed(world: &World, travels: &Travels, params: &Scaled, bodies: [u32; 2]) -> f64 {
     let h = params.step();
     let pull = |slot: u32| {
         let body = world.body_in_slot(slot).map(|(_, body)| body);

@@ -68,4 +68,4 @@ mod turning;
 
 pub use params::{Stabilization, TimeSteppingParams};
 pub use sleep::TimeSleepParams;
-pub use stepper::{ContactMethod, Stage, TimeParts, TimeStepping};
+pub use stepper::{Stage, TimeStepping};

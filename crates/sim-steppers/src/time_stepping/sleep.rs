@@ -43,7 +43,7 @@ use super::{
     joined::Joined,
     state::{Books, Detection, Setup},
 };
-use crate::{anchor::Anchor, errors::of_world};
+use crate::{anchor::Anchor, errors::of_world, setters::setters};
 use constraint_dynamics::Islands;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::ColliderId;
@@ -63,6 +63,10 @@ impl Default for TimeSleepParams {
     fn default() -> Self {
         Self { after: 0.5, motion: 1e-3 }
     }
+}
+
+impl TimeSleepParams {
+    setters! { after: f64, motion: f64 }
 }
 
 /// Anchors by body slot, and scratch.

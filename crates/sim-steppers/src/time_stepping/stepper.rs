@@ -45,48 +45,10 @@ use super::{
     state::{Books, Detection, Problem, Setup, StepBodies},
     struck, turn_limit,
 };
-use crate::{errors, scale::Scale};
-use constraint_dynamics::soft::SoftParams;
-use sim_traits::{BroadPhase, Executor, NarrowPhase, RowSolver};
-use sim_world::{Body, Change, ControllerId, Mark, SnapshotError, StepError, StepReport, Stepper, World};
-
-/// How contacts are answered.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ContactMethod {
-    /// One problem per island and step, by a contact law: no penetration, friction to the residual that the law states.
-    Law(Box<dyn RowSolver>),
-    /// Stiff springs in substeps: a few millimetres deep, and many times faster. [`TimeSteppingParams::soft`] goes with it.
-    Soft(SoftParams),
-}
-
-impl ContactMethod {
-    /// With a contact law.
-    pub fn law(law: impl RowSolver + 'static) -> Self {
-        Self::Law(Box::new(law))
-    }
-
-    /// The contact law, if there is one.
-    pub(super) fn solver(&mut self) -> Option<&mut dyn RowSolver> {
-        match self {
-            Self::Law(law) => Some(law.as_mut()),
-            Self::Soft(_) => None,
-        }
-    }
-}
-
-/// The exchangeable parts of the stepper.
-#[derive(Debug)]
-pub struct TimeParts {
-    /// Which boxes overlap. It must be empty.
-    pub broad_phase: Box<dyn BroadPhase>,
-    /// Where two shapes touch.
-    pub narrow_phase: Box<dyn NarrowPhase>,
-    /// What impulses contacts exert.
-    pub contacts: ContactMethod,
-    /// Where threads come from.
-    pub executor: Box<dyn Executor>,
-}
+use crate::{errors, parts::Parts, scale::Scale};
+use sim_world::{
+    Body, Change, ControllerId, Mark, Part, SnapshotError, StepError, StepReport, Stepper, World,
+};
 
 /// Stages of a step, as a trace shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,17 +97,14 @@ pub struct TimeStepping {
 impl TimeStepping {
     /// With default parameters.
     #[must_use]
-    pub fn new(parts: TimeParts) -> Self {
+    pub fn new(parts: Parts) -> Self {
         Self::with(parts, TimeSteppingParams::default())
     }
 
     /// With parameters, which the first use checks.
     #[must_use]
-    pub fn with(parts: TimeParts, params: TimeSteppingParams) -> Self {
-        let soft = match &parts.contacts {
-            ContactMethod::Law(_) => None,
-            ContactMethod::Soft(params) => Some(SoftContacts::new(*params)),
-        };
+    pub fn with(parts: Parts, params: TimeSteppingParams) -> Self {
+        let soft = SoftContacts::of(&parts.contacts);
         Self {
             setup: Setup::new(parts, params),
             found: Detection::default(),
@@ -158,6 +117,12 @@ impl TimeStepping {
             reached: 0.0,
             looked: false,
         }
+    }
+
+    /// The parts.
+    #[must_use]
+    pub fn parts(&self) -> &Parts {
+        &self.setup.parts
     }
 
     /// The parameters, as given.
@@ -366,6 +331,23 @@ impl Stepper for TimeStepping {
             self.seen = None;
         }
         result.map(|()| self.books.report)
+    }
+
+    fn set_part(&mut self, part: Part) -> Result<(), Part> {
+        match part {
+            Part::Executor(part) => {
+                self.setup.parts.executor = part;
+                return Ok(());
+            }
+            Part::ImpactLaw(_) => return Err(part),
+            // What the old one holds goes with it.
+            Part::BroadPhase(_) => self.found = Detection::default(),
+            _ => {}
+        }
+        self.setup.parts.set(part)?;
+        self.soft = SoftContacts::of(&self.setup.parts.contacts);
+        self.seen = None;
+        Ok(())
     }
 
     fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
