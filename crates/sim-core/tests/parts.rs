@@ -1,5 +1,5 @@
 //! Every part of every stepper is swapped by its name, before a run and within it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use sim_core::{
     BuildError, parts,

@@ -7,13 +7,9 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::ConeNewton;
-use rigid_impulse::impact::Integrated;
 use sim_math::glam::DVec3;
-use sim_steppers::{ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Parts, TimeStepping};
-use sim_traits::{Cuboid, HalfSpace, Serial};
+use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams, Parts, TimeStepping};
+use sim_traits::{Cuboid, HalfSpace};
 use sim_world::{Body, Stepper, World};
 use std::{error::Error, time::Instant};
 

@@ -5,10 +5,8 @@
 mod timed;
 
 use collision_broadphase::SweepAndPrune;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::ConeNewton;
 use sim_math::{assert_close, glam::DVec3, testkit::SplitMix64};
-use sim_steppers::{ContactMethod, Parts, TimeStepping, time_stepping::Stage};
+use sim_steppers::{Parts, TimeStepping, time_stepping::Stage};
 use sim_traits::Executor;
 use sim_world::{Stepper, World};
 use timed::{ball, brick, cone, drift, earth, laws, positions, rows};

@@ -273,11 +273,9 @@ mod tests {
     use super::*;
     use crate::event_driven::lifetimes;
     use crate::{ContactHandling, EventDriven, EventDrivenParams};
-    use collision_broadphase::CoherentHash;
-    use collision_narrowphase::default_chain;
-    use rigid_impulse::impact::Integrated;
+
     use sim_math::{glam::DVec3, testkit::SplitMix64};
-    use sim_traits::{BodyId, Cuboid, HalfSpace, Serial, Sphere};
+    use sim_traits::{BodyId, Cuboid, HalfSpace, Sphere};
     use sim_world::{Stepper, World};
 
     fn stepper(change: impl FnOnce(&mut EventDrivenParams)) -> EventDriven {

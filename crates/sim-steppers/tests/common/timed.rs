@@ -6,12 +6,10 @@
     reason = "each test program uses some of these helpers"
 )]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
 use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
 use lcp_lemke::Driver;
 use sim_math::glam::{DQuat, DVec3};
-use sim_steppers::{ContactMethod, Parts, TimeStepping, TimeSteppingParams};
+use sim_steppers::{Parts, TimeStepping, TimeSteppingParams};
 use sim_traits::{BodyId, Cuboid, Executor, HalfSpace, RowSolver, Serial, Shape, Sphere};
 use sim_world::{Body, BodyBuilder, World};
 
