@@ -87,7 +87,7 @@ mod tests {
         let a = world.add(ball().moving([1.0, 0.0, 0.0]).spinning([0.0, 0.0, 1.0])).unwrap();
         let mut history = PoseHistory::default();
         history.capture(&world);
-        world.set_time(0.5).unwrap();
+        crate::testkit::as_stepper(&mut world, |world| world.set_time(0.5)).unwrap();
         let b = world.add(ball().at([0.0, 5.0, 0.0])).unwrap();
         history.capture(&world);
         assert_eq!(history.times(), [0.0, 0.5]);
