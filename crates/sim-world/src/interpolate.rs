@@ -14,7 +14,7 @@ use sim_traits::BodyId;
 /// let ball = world.add(Body::free().shape(Sphere::new(0.1)?).moving([2.0, 0.0, 0.0]))?;
 /// let mut history = PoseHistory::default();
 /// history.capture(&world);
-/// world.set_time(1.0)?;
+/// sim_world::testkit::as_stepper(&mut world, |world| world.set_time(1.0))?; // or a stepper, in steps
 /// history.capture(&world);
 /// let pose = history.pose(ball, 0.25).ok_or("gone")?;
 /// assert_eq!(pose.translation.x, 0.5);
