@@ -1,4 +1,9 @@
 //! Three searches on Rastrigin's function, a hill with thousands of tops: how many evaluations each needs, and how high it comes.
+//!
+//! ```sh
+//! cargo run --release -p evolution --example strange_hill
+//! ```
+#![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
 use evolution::{
     EvolutionError, Rate, Rates,

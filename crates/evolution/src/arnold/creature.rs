@@ -141,7 +141,7 @@ const TIME: f64 = 0.03;
 
 impl LimbPair {
     fn random(design: &CreatureDesign, random: &mut Random) -> Self {
-        let mut within = |[low, high]: [f64; 2], random: &mut Random| random.range(low, high);
+        let within = |[low, high]: [f64; 2], random: &mut Random| random.range(low, high);
         let radii = std::array::from_fn(|_| within(design.radius, random));
         let lengths = std::array::from_fn(|_| within(design.length, random));
         // The left limb goes out to the left and hangs down, more or less.
@@ -433,7 +433,7 @@ mod tests {
         for (k, (sum, square)) in sums.iter().zip(&squares).enumerate() {
             let deviation = (square / n).sqrt();
             // A shift in time turns coefficients: their mean shrinks by a part of the second order, 2π²·(0.03 n)² of their size.
-            let turned = if (9..11).contains(&k) { 20.0 * (0.09_f64).powi(2) * before[k].abs() } else { 0.0 };
+            let turned = if (9..11).contains(&k) { 20.0 * 0.09 * 0.09 * before[k].abs() } else { 0.0 };
             assert!(
                 (sum / n).abs() < 4.0 * deviation / n.sqrt() + turned,
                 "number {k}: {} ± {deviation}",

@@ -8,8 +8,8 @@
 //!
 //! | code | paper | meaning |
 //! |---|---|---|
-//! | `coefficients` | H_n | n = 0 … N/2 − 1; H_0 is real, H_{N−n} its conjugate, H_{N/2} = 0 |
-//! | `samples` | h_k | values at t = k Δ |
+//! | `coefficients` | `H_n` | n = 0 … N/2 − 1; `H_0` is real, H_{N−n} its conjugate, H_{N/2} = 0 |
+//! | `samples` | `h_k` | values at t = k Δ |
 //! | `resolution` | Δ | time between samples, s |
 //! | `decay` | n₀ | harmonics over which the variance falls to 1/e |
 //!

@@ -9,9 +9,9 @@
 //! | code | tutorial | meaning |
 //! |---|---|---|
 //! | `mean`, `sigma`, `covariance` | m, σ, C | of the distribution that children are drawn from |
-//! | `path_sigma`, `path_c` | p_σ, p_c | evolution paths |
+//! | `path_sigma`, `path_c` | `p_σ`, `p_c` | evolution paths |
 //! | `basis`, `axes` | B, D | eigenvectors of C by column, roots of its eigenvalues |
-//! | `weights`, `mu_eff` | w, μ_eff | of the best children, and their effective number |
+//! | `weights`, `mu_eff` | w, `μ_eff` | of the best children, and their effective number |
 //!
 //! # Formula
 //!
@@ -327,7 +327,9 @@ mod tests {
     #[test]
     fn the_valley_of_rosenbrock_is_followed() {
         let cost = |x: &[f64]| {
-            x.windows(2).map(|w| 100.0 * (w[0] * w[0] - w[1]).powi(2) + (w[0] - 1.0).powi(2)).sum::<f64>()
+            x.windows(2)
+                .map(|w| 100.0 * ops::powi(w[0] * w[0] - w[1], 2) + ops::powi(w[0] - 1.0, 2))
+                .sum::<f64>()
         };
         let count = evaluations(vec![0.0; 8], 0.3, 1e-10, cost);
         assert!((2500..8000).contains(&count), "{count}");

@@ -56,7 +56,7 @@ pub fn coevolve<A: Genome, B: Genome>(
             "as many as the first has",
             b.len() as f64,
         )?;
-        let good = opponents > 0 && n.is_multiple_of(opponents);
+        let good = opponents > 0 && n % opponents == 0;
         EvolutionError::setting(good, "number of opponents", "a divisor of the children", opponents as f64)?;
         let (mut wins, mut losses) = (vec![0.0; n], vec![0.0; n]);
         for (i, one) in a.iter().enumerate() {

@@ -105,7 +105,7 @@ impl GenerationalParams {
 
     fn check(&self) -> Result<(), EvolutionError> {
         EvolutionError::setting(self.parents > 0, "number of parents", "positive", self.parents as f64)?;
-        let whole = self.children >= self.parents && self.children.is_multiple_of(self.parents);
+        let whole = self.children >= self.parents && self.children % self.parents == 0;
         EvolutionError::setting(
             whole,
             "number of children",
@@ -307,7 +307,7 @@ impl<G: Genome> Generational<G> {
     fn migrate(&mut self) {
         let Topology::Islands { count, interval, migrants } = self.params.topology else { return };
         let full = self.population.len() == self.params.parents;
-        if !full || count < 2 || migrants == 0 || !self.generation.is_multiple_of(interval) {
+        if !full || count < 2 || migrants == 0 || self.generation % interval != 0 {
             return;
         }
         let size = self.population.len() / count;
@@ -520,7 +520,7 @@ mod tests {
     // proves: ARN-93
     #[test]
     fn merged_populations_go_on_getting_better() {
-        let short = |seed| GenerationalParams { seed, generations: 4, ..Default::default() };
+        let short = |seed| GenerationalParams { seed, generations: 2, ..Default::default() };
         let mut merged = Vec::new();
         let mut best = 0.0_f64;
         for seed in 1..5 {
@@ -538,7 +538,9 @@ mod tests {
         let params = GenerationalParams { generations: 15, ..short(9) };
         let mut search = Generational::from_start(params, DESIGN, merged).unwrap();
         run(&mut search, hill).unwrap();
-        assert!(search.reports()[0].best >= best && search.best().unwrap().1 > 1.2 * best, "{best}");
+        assert!(search.reports()[0].best >= best);
+        // What is missing to the top is at most half as much.
+        assert!(100.0 - search.best().unwrap().1 < 0.5 * (100.0 - best), "{best}");
     }
 
     #[test]

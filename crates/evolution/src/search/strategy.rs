@@ -10,7 +10,7 @@
 //! |---|---|
 //! | x, σ | values and their step sizes |
 //! | τ, τ′ | learning rates |
-//! | N, N_i | normal numbers: one for the vector, one for each gene |
+//! | N, `N_i` | normal numbers: one for the vector, one for each gene |
 //!
 //! # Formula
 //!

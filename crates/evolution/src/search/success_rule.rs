@@ -131,7 +131,7 @@ impl Search for SuccessRule {
         if self.successes.len() > 10 * n {
             self.successes.pop_front();
         }
-        if self.successes.len() == 10 * n && self.tried.is_multiple_of(n as u64) {
+        if self.successes.len() == 10 * n && self.tried % n as u64 == 0 {
             match (5 * self.successes.iter().filter(|s| **s).count()).cmp(&(10 * n)) {
                 Ordering::Greater => self.step /= SHRINK,
                 Ordering::Less => self.step *= SHRINK,

@@ -34,7 +34,7 @@
 //!
 //! # Tested by
 //!
-//! `groups_are_what_they_say`, and in `generational`: `islands_and_lattices_stay_more_diverse`
+//! `groups_are_what_they_say`, `islands_and_lattices_stay_more_diverse`
 
 use crate::error::EvolutionError;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ impl Topology {
     /// # Errors
     /// A number that makes no sense.
     pub fn check(&self, places: usize) -> Result<(), EvolutionError> {
-        let whole = |part: usize| part > 0 && places.is_multiple_of(part);
+        let whole = |part: usize| part > 0 && places % part == 0;
         match *self {
             Self::One => Ok(()),
             Self::Islands { count, interval, migrants } => {
