@@ -95,6 +95,11 @@ pub use newton::{ConeNewton, NewtonParams};
 pub use polyhedral::{PolyhedralCone, PolyhedralParams};
 pub use pool::{PoolBody, PoolContact};
 
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

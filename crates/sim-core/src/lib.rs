@@ -53,14 +53,17 @@
 //! | `std` | yes | reserved: the crate always links `std` today |
 //! | `serde` | no | snapshots ([`Simulation::snapshot`]) |
 //! | `libm` | no | the same bits on every target |
+//! | `testkit` | no | conformance kits for parts of one's own: `traits::testkit`, `world::testkit` |
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
 mod builder;
 pub mod parts;
+mod queries;
 mod simulation;
 mod threads;
 
+pub use articulated_featherstone as articulated;
 pub use collision_broadphase as broadphase;
 pub use collision_narrowphase as narrowphase;
 pub use constraint_dynamics as constraints;
@@ -80,25 +83,33 @@ pub mod prelude {
     pub use crate::{
         BuildError, Simulation, SimulationBuilder, StepperParams, Threads, soft_stepping, time_stepping,
     };
-    pub use collision_narrowphase::Polyhedron;
+    pub use collision_narrowphase::{
+        Polyhedron,
+        compound::Compound,
+        height_field::HeightField,
+        mesh::{Mesh, TriangleMesh},
+    };
     pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
+    pub use rigid_impulse::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
     pub use sim_math::{
         Pose,
         glam::{DQuat, DVec3},
         spatial::Motion,
     };
     pub use sim_steppers::{
-        ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams, Stabilization, TimeStepping,
-        TimeSteppingParams,
+        ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Micro, Parts, SleepParams,
+        Stabilization, TimeSleepParams, TimeStepping, TimeSteppingParams,
     };
-    pub use sim_traits::JointId;
-    pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
+    pub use sim_traits::{
+        BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, JointId, Ray, Serial, Shape, ShapeError,
+        Sphere,
+    };
     pub use sim_world::{
-        Anchor, Body, Callback, ColliderBuilder, Controller, EventKind, ForceGenerator, Groups, Listing,
-        OpenLoop, Pid, Quantity, QueryFilter, QueryIndex, Registry, StepError, StepReport, Stepper,
-        StepperAccess, World,
+        Anchor, Body, Callback, Closest, Collider, ColliderBuilder, Collision, Contact, Controller, Event,
+        EventKind, ForceGenerator, Groups, Joint, JointMotor, JointPartner, Listing, OpenLoop, Part, Pid,
+        Quantity, QueryError, QueryFilter, QueryIndex, RayCast, Registry, ShapeCast, SnapshotError,
+        StepError, StepReport, Stepper, StepperAccess, World, WorldError,
     };
-    pub use sim_world::{Joint, JointMotor, JointPartner};
 }
 
 #[cfg(doctest)]

@@ -1,8 +1,10 @@
 //! A world and the stepper that moves it on.
 
 use crate::builder::{BuildError, SimulationBuilder};
+use collision_broadphase::DynamicTree;
 use sim_steppers::{Parts, TimeStepping};
-use sim_world::{Part, Registry, SnapshotError, StepError, StepReport, Stepper, World};
+use sim_world::{Part, QueryIndex, Registry, SnapshotError, StepError, StepReport, Stepper, World};
+use std::sync::{Mutex, PoisonError};
 
 /// A world that moves.
 #[derive(Debug)]
@@ -10,6 +12,8 @@ pub struct Simulation {
     world: World,
     stepper: Box<dyn Stepper>,
     total: StepReport,
+    /// Boxes of the colliders, for questions; refreshed by the first question after a change.
+    pub(crate) index: Mutex<QueryIndex>,
 }
 
 impl Simulation {
@@ -21,7 +25,8 @@ impl Simulation {
     }
 
     pub(crate) fn from_parts(world: World, stepper: Box<dyn Stepper>) -> Self {
-        Self { world, stepper, total: StepReport::default() }
+        let index = Mutex::new(QueryIndex::new(DynamicTree::default()));
+        Self { world, stepper, total: StepReport::default(), index }
     }
 
     /// With parts of one's own.
@@ -34,6 +39,7 @@ impl Simulation {
     /// # Errors
     /// See [`StepError`]; the world is then at the time of the last event.
     pub fn advance(&mut self, duration: f64) -> Result<StepReport, StepError> {
+        self.index.get_mut().unwrap_or_else(PoisonError::into_inner).forget();
         let report = self.stepper.advance(&mut self.world, duration)?;
         self.total = self.total.then(&report);
         Ok(report)

@@ -51,6 +51,15 @@ pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, S
 pub use parts::{ContactMethod, Parts};
 pub use time_stepping::{Stabilization, TimeSleepParams, TimeStepping, TimeSteppingParams};
 
+/// Contact laws and the soft solver.
+pub use constraint_dynamics as constraints;
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
+/// Worlds, which steppers move on.
+pub use sim_world as world;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

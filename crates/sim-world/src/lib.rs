@@ -91,7 +91,7 @@ pub use interpolate::PoseHistory;
 pub use joint::{Breaking, Joint, JointBuilder, JointMiss, JointPartner};
 pub use part::{AsAny, Part};
 pub use piece::{Extent, Law, Piece};
-pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast};
+pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast, ShapeCast};
 pub use script::{Limits, Screw, Script, ScriptRecord};
 pub use sim_traits::{
     JointId,
@@ -103,6 +103,13 @@ pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
 pub use work::{ContactWork, ForceWork, JointWork};
 pub use world::{Change, Mark, World, WorldBuilder};
+
+/// Collision laws, materials and states of bodies.
+pub use rigid_impulse as rigid;
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -6,7 +6,9 @@ use crate::{
 };
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
-use sim_traits::{BodyId, BroadPhaseError, ColliderId, ImpactError, JointId, NarrowPhaseError, RowError};
+use sim_traits::{
+    BodyId, BroadPhaseError, ColliderId, ImpactError, JointId, NarrowPhase, NarrowPhaseError, RowError,
+};
 use std::fmt::{self, Debug};
 use thiserror::Error;
 
@@ -371,6 +373,11 @@ pub trait Stepper: Debug + Send + Sync + AsAny {
     /// Gives the part back if the stepper has no use for it; nothing has changed then.
     fn set_part(&mut self, part: Part) -> Result<(), Part> {
         Err(part)
+    }
+
+    /// The narrow phase that it works with, so that questions about its world are answered by the same; `None` if it has none.
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        None
     }
 
     /// What of its tables influences the bits of a continuation of this world, as bytes; empty if nothing does.

@@ -36,7 +36,7 @@ impl Lookout {
     /// The parts with a broad phase that is watched. Its results are the same.
     #[must_use]
     pub fn wrap(&self, mut parts: Parts) -> Parts {
-        parts.broad_phase = Box::new(Watched { part: parts.broad_phase, seen: self.clone() });
+        parts.broad_phase = Box::new(Recorded { part: parts.broad_phase, seen: self.clone() });
         parts
     }
 
@@ -51,12 +51,12 @@ impl Lookout {
 }
 
 #[derive(Debug)]
-struct Watched {
+struct Recorded {
     part: Box<dyn BroadPhase>,
     seen: Lookout,
 }
 
-impl BroadPhase for Watched {
+impl BroadPhase for Recorded {
     fn insert(&mut self, id: ProxyId, kind: ProxyKind, aabb: &Aabb) -> Result<(), BroadPhaseError> {
         self.part.insert(id, kind, aabb)?;
         self.seen.write(|seen| seen.put(id, Some(*aabb)));

@@ -328,8 +328,8 @@ mod tests {
                     assert!(aabb.grown(1e-12).contains_box(&present(&world, a)), "{a} at {}", world.time());
                     for b in 0..a {
                         let close = present(&world, a).grown(1e-4).overlaps(&present(&world, b).grown(1e-4));
-                        let watched = stepper.tables.pairs.find(Pair::new(ProxyId(a), ProxyId(b))).is_some();
-                        assert!(watched || !close, "{a} and {b} at {}", world.time());
+                        let active = stepper.tables.pairs.find(Pair::new(ProxyId(a), ProxyId(b))).is_some();
+                        assert!(active || !close, "{a} and {b} at {}", world.time());
                         near += u32::from(close);
                     }
                 }

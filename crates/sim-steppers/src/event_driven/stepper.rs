@@ -57,6 +57,7 @@ use super::{
 };
 use crate::{errors, parts::Parts, scale::Scale};
 use rigid_impulse::EventId;
+use sim_traits::NarrowPhase;
 use sim_world::{
     ControllerId, Part, SnapshotError, StepError, StepReport, Stepper, StepperAccess, TimerId, World,
     WorldError,
@@ -304,6 +305,10 @@ impl Stepper for EventDriven {
         self.setup.parts.set(part)?;
         self.tables.seen = None;
         Ok(())
+    }
+
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        Some(self.setup.parts.narrow_phase.as_ref())
     }
 
     fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {

@@ -46,6 +46,7 @@ use super::{
     struck, turn_limit,
 };
 use crate::{errors, parts::Parts, scale::Scale};
+use sim_traits::NarrowPhase;
 use sim_world::{
     Body, Change, ControllerId, Mark, Part, SnapshotError, StepError, StepReport, Stepper, StepperAccess,
     World,
@@ -358,6 +359,10 @@ impl Stepper for TimeStepping {
         self.soft = SoftContacts::of(&self.setup.parts.contacts);
         self.seen = None;
         Ok(())
+    }
+
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        Some(self.setup.parts.narrow_phase.as_ref())
     }
 
     fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {
