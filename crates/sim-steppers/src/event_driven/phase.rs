@@ -57,9 +57,9 @@ use super::{
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
 use crate::errors::of_world;
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::{BodyModel, BodyState};
 use sim_math::glam::DVec3;
-use sim_world::{Rest, StepError, World};
+use sim_world::{Body, Rest, StepError, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over all contacts.
@@ -111,9 +111,9 @@ pub(super) struct Phase {
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
     /// Of members, after it.
-    pub(super) states: Vec<RigidState>,
+    pub(super) states: Vec<BodyState>,
     /// The same before it.
-    pub(super) first: Vec<RigidState>,
+    pub(super) first: Vec<BodyState>,
 }
 
 impl Phase {
@@ -141,7 +141,7 @@ impl Phase {
         &mut self,
         world: &World,
         slot: u32,
-        state: impl FnOnce() -> Result<RigidState, StepError>,
+        state: impl FnOnce() -> Result<BodyState, StepError>,
     ) -> Result<u32, StepError> {
         if let Some(k) = self.member(slot) {
             return Ok(k as u32);
@@ -151,8 +151,9 @@ impl Phase {
         }
         let (state, k) = (state()?, self.members.len() as u32);
         self.index[slot as usize] = k;
-        let asleep = world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
-        self.members.push(Member::new(slot, state, asleep));
+        let body = world.body_in_slot(slot).map(|(_, body)| body);
+        let asleep = body.is_some_and(|body| body.rest() == Rest::Asleep);
+        self.members.push(Member::new(slot, body.map_or(&BodyModel::FIXED, Body::model), state, asleep));
         Ok(k)
     }
 
@@ -354,7 +355,7 @@ fn add_link(
     for (k, member) in members.iter_mut().enumerate() {
         *member = phase.join(world, pair.bodies[k], || {
             let body = sides.name.bodies[k];
-            sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+            sides.bodies[k].at(time).map_err(|source| StepError::Body { body, source })
         })?;
     }
     let fresh;
@@ -485,7 +486,7 @@ fn remember_forces(tables: &mut Tables, phase: &Phase, time: f64) {
 }
 
 /// Begins a new piece of a free body, if the state is finite.
-pub(super) fn relaunch(world: &mut World, slot: u32, time: f64, state: &RigidState) -> Result<(), StepError> {
+pub(super) fn relaunch(world: &mut World, slot: u32, time: f64, state: &BodyState) -> Result<(), StepError> {
     let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(()) };
     if let Some(&value) = state.velocity.to_array().iter().find(|x| !x.is_finite()) {
         let source = rigid_impulse::BodyError::NonFinite { what: "velocity after impact", value };

@@ -52,7 +52,7 @@ use constraint_dynamics::{
     pool::{self, PoolBlocks},
     stabilize::moved,
 };
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::BodyState;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::RowProblem;
 use sim_world::{StepError, World};
@@ -311,7 +311,7 @@ fn shift(bodies: &StepBodies, memory: &mut Memory, books: &mut Books, world: &mu
         let size = sizes.map(|c| c.extent().radius).fold(f64::INFINITY, f64::min);
         let shrink = (0.2 * size / twist.linear.length()).min(MAX_TURN / twist.angular.length()).min(1.0);
         let twist = twist * shrink;
-        let before: RigidState = *body.state();
+        let before: BodyState = *body.state();
         let mut state = before;
         if state.set_pose(moved(state.pose(), twist)).is_err() {
             continue;
