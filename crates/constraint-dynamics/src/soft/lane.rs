@@ -166,6 +166,17 @@ pub(super) fn each<T: Copy, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
     out
 }
 
+/// An expression compiled for the instructions of lanes, see [`Lane::compiled`]. The closure is inlined into that function.
+macro_rules! compiled {
+    ($lane:ty, $work:expr) => {
+        <$lane>::compiled(
+            #[inline(always)]
+            || $work,
+        )
+    };
+}
+pub(super) use compiled;
+
 /// A closure that is inlined for sure.
 macro_rules! inlined {
     ($closure:expr) => {

@@ -58,7 +58,7 @@ mod strike;
 
 use super::{
     SoftManifold,
-    lane::{Lane, MAX_LANES, Slot, Sym, Vec3, each, inlined},
+    lane::{Lane, MAX_LANES, Slot, Sym, Vec3, compiled, each, inlined},
     share::Stage,
     shelf::Shelf,
 };
@@ -273,7 +273,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     #[inline(never)]
     pub(super) unsafe fn warm_start(&self, velocities: &Shelf<'_, Slot>) {
         // SAFETY: as the caller promises.
-        unsafe { L::compiled(inlined!(|| self.warm_start_lanes(velocities))) }
+        unsafe { compiled!(L, self.warm_start_lanes(velocities)) }
     }
 
     /// [`Self::warm_start`], compiled for its lanes.
@@ -296,7 +296,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     #[inline(never)]
     pub(super) unsafe fn solve(&mut self, stage: &Stage<'_>, pass: Pass) {
         // SAFETY: as the caller promises.
-        unsafe { L::compiled(inlined!(|| self.solve_lanes(stage, pass))) }
+        unsafe { compiled!(L, self.solve_lanes(stage, pass)) }
     }
 
     /// [`Self::solve`], compiled for its lanes.
@@ -559,7 +559,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     #[inline(never)]
     pub(super) unsafe fn store(&self, manifolds: &Shelf<'_, SoftManifold>, shared: &Shared) {
         // SAFETY: as the caller promises.
-        unsafe { L::compiled(inlined!(|| self.store_lanes(manifolds, shared))) }
+        unsafe { compiled!(L, self.store_lanes(manifolds, shared)) }
     }
 
     /// [`Self::store`], compiled for its lanes.

@@ -4,7 +4,7 @@
 use super::{
     SoftManifold,
     colour::{Colouring, Edge},
-    lane::{Lane, Slot},
+    lane::{Lane, Slot, compiled},
     patch::{Pass, Patch, Shared},
     shelf::Shelf,
 };
@@ -333,19 +333,9 @@ impl<L: Lane> Share<L> {
         unsafe {
             match turn {
                 Turn::Accelerate { is_first } => {
-                    runs.iter().for_each(|run| {
-                        L::compiled(
-                            #[inline(always)]
-                            || accelerate(run, stage, is_first),
-                        )
-                    });
+                    runs.iter().for_each(|run| compiled!(L, accelerate(run, stage, is_first)));
                 }
-                Turn::Drift => runs.iter().for_each(|run| {
-                    L::compiled(
-                        #[inline(always)]
-                        || drift(run, stage),
-                    )
-                }),
+                Turn::Drift => runs.iter().for_each(|run| compiled!(L, drift(run, stage))),
                 Turn::Patches(act, Size::Single, colours) => self.single.act(act, colours, side, stage),
                 Turn::Patches(act, Size::Small, colours) => self.small.act(act, colours, side, stage),
                 Turn::Patches(act, Size::Large, colours) => self.large.act(act, colours, side, stage),

@@ -4,7 +4,7 @@ use super::{COUPLING, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
 use crate::soft::{
     SoftManifold,
     colour::{Edge, STILL},
-    lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3, each, inlined},
+    lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3, compiled, each, inlined},
     share::Stage,
 };
 
@@ -79,7 +79,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         is_sound: &mut bool,
     ) {
         // SAFETY: as the caller promises.
-        unsafe { L::compiled(inlined!(|| self.fill_lanes(chosen, stage, nobody, is_sound))) }
+        unsafe { compiled!(L, self.fill_lanes(chosen, stage, nobody, is_sound)) }
     }
 
     /// [`Self::fill`], compiled for its lanes.
@@ -113,9 +113,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             inlined!(|columns: &[L]| columns.iter().for_each(inlined!(|x: &L| doubt += *x * zero)));
         let head = L::columns(inlined!(|lane: usize| &from[lane].head));
         let part = L::splat(stage.shared.substeps[1]);
-        let impulses = L::columns(inlined!(|lane: usize| &from[lane].normals)).map(inlined!(|p: L| p * part));
-        let friction =
-            L::columns(inlined!(|lane: usize| &from[lane].friction)).map(inlined!(|f: L| f * part));
+        let impulses = L::columns(inlined!(|lane: usize| &from[lane].normals));
+        let impulses: [L; 8] = each(inlined!(|i: usize| impulses[i] * part));
+        let friction = L::columns(inlined!(|lane: usize| &from[lane].friction));
+        let friction: [L; 8] = each(inlined!(|i: usize| friction[i] * part));
         let held = L::columns(inlined!(|lane: usize| &from[lane].held));
         doubted(&held[..4]);
         doubted(&head);

@@ -43,13 +43,14 @@
 //! `a_ball_bounces_to_the_square_of_its_restitution`; `tests/time_soft_impacts.rs` of `sim-steppers`
 
 use super::{COUPLING, Patch, Shared, Stage, Twist, gather, scatter, total};
-use crate::soft::lane::{Lane, Vec3, each, inlined};
+use crate::soft::lane::{Lane, Vec3, compiled, each, inlined};
 
 impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Above zero where a gap `s` closes so fast that it is an impact.
     #[inline(always)]
     pub(super) fn haste(&self, s: L, rate: L, shared: &Shared) -> L {
-        let [open, closed] = shared.strike_from.map(L::splat);
+        let [open, closed] = shared.strike_from;
+        let (open, closed) = (L::splat(open), L::splat(closed));
         // What touches already and does not bounce is stopped by its spring.
         let closed = self.restitution.if_positive(closed, L::splat(f64::MAX));
         -rate - s.if_positive(open, closed)
@@ -82,7 +83,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         stage: &Stage<'_>,
     ) {
         // SAFETY: as the caller promises.
-        unsafe { L::compiled(inlined!(|| self.strike_lanes(v, rates, struck, stage))) }
+        unsafe { compiled!(L, self.strike_lanes(v, rates, struck, stage)) }
     }
 
     /// [`Self::strike`], compiled for its lanes.
