@@ -84,10 +84,7 @@ pub mod prelude {
         BuildError, Simulation, SimulationBuilder, StepperParams, Threads, soft_stepping, time_stepping,
     };
     pub use collision_narrowphase::{
-        Polyhedron,
-        compound::Compound,
-        height_field::HeightField,
-        mesh::{Mesh, TriangleMesh},
+        Polyhedron, compound::Compound, height_field::HeightField, mesh::TriMesh,
     };
     pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
     pub use rigid_impulse::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
