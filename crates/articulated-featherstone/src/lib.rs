@@ -21,9 +21,9 @@
 //!
 //! # Conventions
 //!
-//! SI units; the frame of a link is the one its joint moves, unless [`Link::frame`] gives another; spatial vectors angular first, at the link origin in link axes,
-//! accelerations spatial (Featherstone's), gravity entering as an acceleration of the base.
-//! The repository's `docs/conventions.md` has them all on one page.
+//! SI units; the frame of a link is the one its joint moves, unless [`Link::frame`] gives another; spatial vectors angular first, at the link origin
+//! in link axes, accelerations spatial (Featherstone's), gravity entering as an acceleration of the base. The repository's `docs/conventions.md` has
+//! them all on one page.
 //!
 //! # Features
 //!

@@ -23,7 +23,7 @@ fn earth() -> World {
 fn steppers() -> [(&'static str, Box<dyn Stepper>); 3] {
     let mut events = EventDrivenParams::for_size(0.2);
     events.contact_handling = ContactHandling::Improved;
-    let parts = sim_core::steppers::Parts::default();
+    let parts = Parts::default();
     [
         ("events", Box::new(EventDriven::with(parts, events))),
         ("exact", Box::new(time_stepping(ConeNewton::default(), TimeSteppingParams::default()))),

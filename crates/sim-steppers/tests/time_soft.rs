@@ -167,7 +167,8 @@ fn a_plate_on_balls_sinks_in_as_its_springs_say() {
     stepper.advance(&mut world, 3.0).unwrap();
     let report = stepper.advance(&mut world, 1.0 / 60.0).unwrap();
     // A quarter of the plate's weight on a point between two bodies that move. Its effective mass is that of the ball in parallel with that of the plate
-    // at its corner, 1/(1/M + 2 a²/I) with I = M/3 (1 + 0.01). The frequency of a point is twice 0.65 of a quarter of the substep rate, and it sinks by F/(m ω²).
+    // at its corner, 1/(1/M + 2 a²/I) with I = M/3 (1 + 0.01). The frequency of a point is twice 0.65 of a quarter of the substep rate, and it sinks
+    // by F/(m ω²).
     let (ball_mass, plate_mass) = (world[balls[0]].mass(), world[plate].mass());
     let corner = 1.0 / plate_mass + 2.0 * 0.64 / (plate_mass / 3.0 * 1.01);
     let mass = 1.0 / (1.0 / ball_mass + corner);

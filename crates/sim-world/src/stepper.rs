@@ -350,8 +350,8 @@ pub trait Stepper: Debug + Send + Sync + AsAny {
     fn advance_with(&mut self, world: &mut StepperAccess<'_>, duration: f64)
     -> Result<StepReport, StepError>;
 
-    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside what the user
-    /// changed may wake up here, and are then listed here instead of in the next advance. Implementers write [`Stepper::prepare_with`].
+    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside
+    /// what the user changed may wake up here, and are then listed here instead of in the next advance. Implementers write [`Stepper::prepare_with`].
     ///
     /// # Errors
     /// What [`Stepper::advance`] would report at once.

@@ -1,4 +1,4 @@
-//! Lines that fit on a screen: in Rust files, and in the prose of Markdown files.
+//! Lines that fit on a screen: in comments of Rust files, and in the prose of Markdown files.
 //!
 //! Tables, code, lines that are one long word (an address) and the changelog may be wider.
 
@@ -16,29 +16,30 @@ const STILL: &[&str] =
 pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for file in files.iter().filter(|file| !STILL.iter().any(|still| file.path.starts_with(still))) {
-        if file.path.ends_with(".rs") {
-            report(file, &mut problems, |_| true);
-        } else if file.path.ends_with(".md") && file.path != "CHANGELOG.md" {
-            let mut fenced = false;
-            report(file, &mut problems, |line| {
-                let fence = line.trim_start().starts_with("```");
-                fenced ^= fence;
-                !(fence || fenced || line.trim_start().starts_with('|'))
-            });
+        let is_rust = file.path.ends_with(".rs");
+        let is_document = file.path.ends_with(".md") && file.path != "CHANGELOG.md";
+        if !is_rust && !is_document {
+            continue;
+        }
+        let mut fenced = false;
+        for (line, number) in file.text.lines().zip(1..) {
+            let text = line.trim_start();
+            let comment = text.strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim_start());
+            // The formatter looks after code.
+            let Some(prose) = if is_rust { comment } else { Some(text) } else {
+                fenced = false;
+                continue;
+            };
+            let fence = prose.starts_with("```");
+            fenced ^= fence;
+            let width = line.chars().count();
+            if width > WIDTH && !fenced && !prose.starts_with('|') && prose.trim().contains(' ') {
+                let message = format!("{width} characters, more than {WIDTH}: break the line");
+                problems.push(Problem::error(&file.path, number, message));
+            }
         }
     }
     problems
-}
-
-fn report(file: &TextFile, problems: &mut Vec<Problem>, mut counts: impl FnMut(&str) -> bool) {
-    for (line, number) in file.text.lines().zip(1..) {
-        let width = line.chars().count();
-        let breakable = line.trim().contains(' ');
-        if counts(line) && width > WIDTH && breakable {
-            let message = format!("{width} characters, more than {WIDTH}: break the line");
-            problems.push(Problem::error(&file.path, number, message));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -55,7 +56,9 @@ mod tests {
         assert_eq!(problems("a.rs", long(160)), 0);
         assert_eq!(problems("a.rs", long(170)), 1);
         assert_eq!(problems("a.md", long(170)), 1);
-        assert_eq!(problems("a.rs", "x".repeat(200)), 0);
+        assert_eq!(problems("a.rs", format!("//! ```text\n{}//! ```\n    {}", long(170), long(170))), 1);
+        assert_eq!(problems("a.rs", format!("/// | {}", long(170))), 0);
+        assert_eq!(problems("a.md", "x".repeat(200)), 0);
         assert_eq!(problems("a.md", format!("| {}", long(170))), 0);
         assert_eq!(problems("a.md", format!("```text\n{}```\n{}", long(170), long(170))), 1);
         assert_eq!(problems("CHANGELOG.md", long(170)), 0);

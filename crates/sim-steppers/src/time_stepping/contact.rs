@@ -160,8 +160,8 @@ pub(super) fn solve_contacts(
     Ok(h)
 }
 
-/// Looks at where the solution of the step would take the bodies; true if another problem is to be solved in its place, with other contacts or a shorter step. Where it
-/// is late, the step ends before bounces that were not seen.
+/// Looks at where the solution of the step would take the bodies; true if another problem is to be solved in its place, with other contacts or a
+/// shorter step. Where it is late, the step ends before bounces that were not seen.
 fn improve(
     setup: &mut Setup,
     found: &mut Detection,
@@ -575,7 +575,8 @@ fn book_contacts(
     book_step(bodies, &problem.joined, &mut problem.memory, world, h);
 }
 
-/// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body that was pushed.
+/// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body
+/// that was pushed.
 fn book_step(
     bodies: &StepBodies,
     joined: &Joined,

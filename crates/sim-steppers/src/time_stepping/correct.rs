@@ -20,12 +20,14 @@
 //! # Cost
 //!
 //! One frictionless contact problem and one detection per repetition; nothing if nothing overlaps. Islands of a few contacts are solved by the contact law,
-//! others by sweeps of their own ([`constraint_dynamics::normals`]), and by the law after all where these do not get on and there are 100 contacts at most. Contacts of heaps in motion whose bodies were moved by a little only are followed.
+//! others by sweeps of their own ([`constraint_dynamics::normals`]), and by the law after all where these do not get on and there are 100 contacts at
+//! most. Contacts of heaps in motion whose bodies were moved by a little only are followed.
 //!
 //! # Numerics
 //!
 //! A repetition squares the error. Overlaps are opened by at most a fifth of the smaller body and a tenth of a radian at a time. Heaps
-//! in motion of more than 32 contacts may overlap by a hundredth of their way in a step, 10⁻⁴ of the smallest radius at most; repetitions that do not halve an overlap below twice that are not gone on with.
+//! in motion of more than 32 contacts may overlap by a hundredth of their way in a step, 10⁻⁴ of the smallest radius at most; repetitions that do not
+//! halve an overlap below twice that are not gone on with.
 //!
 //! # Failure
 //!

@@ -100,8 +100,8 @@ pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h:
     (t > 0.0 && t <= h && speed > site.rest_speed).then_some(t)
 }
 
-/// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole` is the length of
-/// the step; bounces of the next one count too: what flies there is left alone.
+/// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole`
+/// is the length of the step; bounces of the next one count too: what flies there is left alone.
 pub(super) fn find_bounces(
     setup: &Setup,
     found: &Detection,
@@ -121,8 +121,9 @@ pub(super) fn find_bounces(
     first
 }
 
-/// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which are those of the end
-/// of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there are any.
+/// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which
+/// are those of the end of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there
+/// are any.
 pub(super) fn sooner_bounce(
     setup: &Setup,
     found: &Detection,

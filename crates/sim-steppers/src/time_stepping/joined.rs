@@ -33,9 +33,9 @@
 //! # Numerics
 //!
 //! With x⁺ = 0 in place of J v⁺ = 0 the step is symplectic: pendulums neither lose nor win energy, and joints do not drift. After two
-//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its joints: steps are cut
-//! for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not pulled back by velocities
-//! but by [`super::correct`].
+//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its
+//! joints: steps are cut for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not
+//! pulled back by velocities but by [`super::correct`].
 //!
 //! # Failure
 //!
@@ -61,7 +61,8 @@ use sim_world::{JointWork, StepperAccess, World};
 const PULLED: f64 = 1e-4;
 /// Error of a row at the end of a step below which it is not solved again, share of the same.
 const MET: f64 = 1e-11;
-/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are not stable. And the most parts.
+/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are
+/// not stable. And the most parts.
 const SWING: f64 = 0.7;
 const MOST_PARTS: f64 = 48.0;
 /// Speed above which a limit bounces, rad/s or m/s.
@@ -330,8 +331,8 @@ fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &
     most
 }
 
-/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
-/// carries a heavy weight is stiff across its load.
+/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a
+/// light link that carries a heavy weight is stiff across its load.
 pub(super) fn swing_limit(
     bodies: &StepBodies,
     joined: &mut Joined,

@@ -48,8 +48,9 @@ pub struct TimeSteppingParams {
     /// Contacts found are kept, and their points followed, until their two bodies have moved by this much, share of the smallest radius, and by a tenth of it
     /// where a surface is curved. 0 finds the contacts of all that moves anew. Default 1e-5, under the soft solver 2e-3.
     pub recycle: Option<f64>,
-    /// Approaches below the rest speed do not bounce. It is this factor times g h/8, or √(g r/50) if that is less: a bounce that is over within a quarter of a step,
-    /// or rises by less than a hundredth of the radius r of the smaller body; and at least r/10⁴ per step, also where nothing pulls. Default 1; 0 lets everything bounce.
+    /// Approaches below the rest speed do not bounce. It is this factor times g h/8, or √(g r/50) if that is less: a bounce that is over within a
+    /// quarter of a step, or rises by less than a hundredth of the radius r of the smaller body; and at least r/10⁴ per step, also where nothing
+    /// pulls. Default 1; 0 lets everything bounce.
     pub rest_speed: f64,
     /// What is done about overlaps. Default a post-step, eight times at most, half as often where there are more than a thousand contacts.
     pub stabilization: Stabilization,

@@ -65,8 +65,8 @@ pub(super) fn reach_after_impacts(
     Ok(())
 }
 
-/// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that the problem did
-/// not have is hit.
+/// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that
+/// the problem did not have is hit.
 pub(super) fn reach_with_solution(
     setup: &mut Setup,
     found: &mut Detection,

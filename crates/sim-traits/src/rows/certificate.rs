@@ -17,7 +17,8 @@ pub struct RowCertificate {
     pub gap_power: f64,
 }
 
-/// Share of the mean entry of the diagonal that a row counts as giving way at least: rows that nothing can move, as those of a loop that is held twice, are no reason to divide by zero.
+/// Share of the mean entry of the diagonal that a row counts as giving way at least: rows that nothing can move, as those of a loop that is held
+/// twice, are no reason to divide by zero.
 const LEAST: f64 = 1e-12;
 
 impl RowCertificate {

@@ -69,7 +69,8 @@ impl Bounds {
     }
 }
 
-/// The point of the cone |`p_t`| ≤ μ `p_z` that is nearest to p. The polar cone goes first: without friction the cone is a ray, and behind its tip is not inside.
+/// The point of the cone |`p_t`| ≤ μ `p_z` that is nearest to p. The polar cone goes first: without friction the cone is a ray, and behind its tip is
+/// not inside.
 #[must_use]
 pub fn project_on_cone(p: DVec3, mu: f64) -> DVec3 {
     let t = p.truncate().length();
