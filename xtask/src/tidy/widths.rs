@@ -24,9 +24,11 @@ pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
         let mut fenced = false;
         for (line, number) in file.text.lines().zip(1..) {
             let text = line.trim_start();
-            let comment = text.strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim_start());
+            let comment =
+                text.strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim_start());
             // The formatter looks after code.
-            let Some(prose) = if is_rust { comment } else { Some(text) } else {
+            let prose = if is_rust { comment } else { Some(text) };
+            let Some(prose) = prose else {
                 fenced = false;
                 continue;
             };
