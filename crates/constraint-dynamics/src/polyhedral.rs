@@ -222,13 +222,7 @@ impl PolyhedralCone {
     }
 
     /// The unknowns that are impulses: normals, directions of friction, rows with bounds.
-    fn choose_units(
-        &mut self,
-        problem: &RowProblem<'_>,
-        block: &Range<usize>,
-        contacts: usize,
-        p: &[DVec3],
-    ) {
+    fn choose_units(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize, p: &[DVec3]) {
         self.units.clear();
         self.units.extend((0..contacts).map(|c| Unit::along(c, DVec3::Z)));
         self.facets.clear();

@@ -61,7 +61,8 @@ pub struct Traction {
 impl Traction {
     /// `Ok` for numbers that can be.
     pub(crate) fn check(&self) -> Result<(), BodyError> {
-        let [rolling, torsional] = [self.rolling_friction, self.torsional_friction].map(Option::unwrap_or_default);
+        let [rolling, torsional] =
+            [self.rolling_friction, self.torsional_friction].map(Option::unwrap_or_default);
         check_turning_friction(rolling, torsional)?;
         match self.surface_velocity.to_array().into_iter().find(|x| !x.is_finite()) {
             Some(value) => Err(BodyError::NonFinite { what: "surface velocity", value }),

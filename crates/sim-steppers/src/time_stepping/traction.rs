@@ -78,7 +78,11 @@ pub(super) fn read_traction(found: &Detection, tractions: &mut Vec<SiteTraction>
             if let Some((colliders, bodies)) = found.detect.candidates[site.pair as usize].sides(world) {
                 let velocity = |c: &Collider, k: usize| {
                     let velocity: DVec3 = c.traction().surface_velocity;
-                    if velocity == DVec3::ZERO { velocity } else { bodies[k].user_pose().transform_vector(velocity) }
+                    if velocity == DVec3::ZERO {
+                        velocity
+                    } else {
+                        bodies[k].user_pose().transform_vector(velocity)
+                    }
                 };
                 let [a, b] = colliders;
                 known.1.friction = world.turning_friction(a, b);
@@ -117,11 +121,7 @@ pub(super) fn add_traction(
     let sides = [1.0, -1.0].map(|sign| contact.frame * (sign * lever));
     let TurningFriction { rolling, torsional } = traction.friction;
     let law = Turning { contact: m as u32, rolling: rolling / lever, torsional: torsional / lever };
-    let sides = [0, 1].map(|k| PoolSide {
-        body: contact.bodies[k],
-        moments: sides[k],
-        forces: DMat3::ZERO,
-    });
+    let sides = [0, 1].map(|k| PoolSide { body: contact.bodies[k], moments: sides[k], forces: DMat3::ZERO });
     Some(joined.append(&sides, Law::Turning(law), DVec3::ZERO, DVec3::ZERO))
 }
 

@@ -450,7 +450,10 @@ mod tests {
             RowProblem::new(&[0, 1, 2], &[0, 1], &w, &b, &[0.5], &laws).unwrap_err().to_string()
         };
         let fine = Turning { contact: 0, rolling: 0.5, torsional: 0.1 };
-        assert_eq!(wrong(Turning { contact: 1, ..fine }), "block 1: its contact 1 is not one of the 1 contacts");
+        assert_eq!(
+            wrong(Turning { contact: 1, ..fine }),
+            "block 1: its contact 1 is not one of the 1 contacts"
+        );
         assert_eq!(
             wrong(Turning { rolling: -0.5, ..fine }),
             "block 1: rolling friction must not be negative, got -0.5"
