@@ -46,7 +46,7 @@ use constraint_dynamics::{
 use rigid_impulse::BodyKind;
 use sim_math::glam::{DMat3, DVec3};
 use sim_traits::{Law, Turning};
-use sim_world::{Collider, ContactWork, TurningFriction, World};
+use sim_world::{Collider, ContactWork, StepperAccess, TurningFriction, World};
 
 /// What the surfaces of a contact do besides Coulomb friction.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -137,7 +137,7 @@ pub(super) fn of_island(block: PoolBlock, start: usize) -> PoolBlock {
 }
 
 /// Enters the work of friction against turning in the account, with the velocities of the end of the step in the pool, and the moments on bodies that do not move.
-pub(super) fn book_turning(bodies: &StepBodies, problem: &Problem, world: &mut World) {
+pub(super) fn book_turning(bodies: &StepBodies, problem: &Problem, world: &mut StepperAccess<'_>) {
     let mut work = ContactWork::default();
     for (k, block) in problem.joined.extras() {
         let p = problem.joined.impulses[k];
