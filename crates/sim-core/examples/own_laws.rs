@@ -27,7 +27,8 @@ impl RowSolver for Sweeps {
         RowError::check_guess(problem, p)?;
         for c in (0..1000).flat_map(|_| 0..problem.len()) {
             let (u, stiff) = (problem.relative_velocity(c, p), problem.diagonal(c).to_cols_array());
-            p[c] = problem.law(c).project(p[c] - u / stiff.iter().fold(0.0, |sum, w| sum + w.abs()));
+            let step = p[c] - u / stiff.iter().fold(0.0, |sum, w| sum + w.abs());
+            p[c] = problem.law(c).project(step, problem.load(c, p));
         }
         Ok(RowReport { iterations: 1000, certificate: problem.certificate(p) })
     }

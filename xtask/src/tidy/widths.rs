@@ -1,6 +1,6 @@
 //! Lines that fit on a screen: in comments of Rust files, and in the prose of Markdown files.
 //!
-//! Tables, code, lines that are one long word (an address) and the changelog may be wider.
+//! Tables, pictures, code, lines that are one long word (an address) and the changelog may be wider.
 
 use super::Problem;
 use crate::workspace::TextFile;
@@ -35,7 +35,7 @@ pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
             let fence = prose.starts_with("```");
             fenced ^= fence;
             let width = line.chars().count();
-            if width > WIDTH && !fenced && !prose.starts_with('|') && prose.trim().contains(' ') {
+            if width > WIDTH && !fenced && !prose.starts_with(['|', '!']) && prose.trim().contains(' ') {
                 let message = format!("{width} characters, more than {WIDTH}: break the line");
                 problems.push(Problem::error(&file.path, number, message));
             }
