@@ -230,7 +230,8 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
-        world.tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
+        let tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
+        world.tractions = tractions;
         check_owners(&world)?;
         for data in self.forces {
             let force = data.map(|d| d.force(registry)).transpose()?;
