@@ -244,10 +244,6 @@ fn any_mechanism_keeps_momentum_energy_and_joints() {
         let mut law = Impact::default();
         let report = run(&mut law, &mut bodies, &contacts, random.range(0.0, 1.0), &mut joints);
         let (last, end) = (energy(&bodies), momentum(&bodies));
-        println!(
-            "case {case}: {first} {last} {report:?} left {:e}",
-            (0..joints.held.len()).map(|k| joints.held.rows.velocity(k, &bodies).abs()).fold(0.0, f64::max)
-        );
         assert!(last <= first * (1.0 + 1e-10), "case {case}: {first} became {last}");
         assert_close!(last - first, report.work, abs = 1e-9 * first);
         assert!((start.0 - end.0).length() < 1e-10 && (start.1 - end.1).length() < 1e-10, "case {case}");

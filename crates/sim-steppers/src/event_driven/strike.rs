@@ -51,7 +51,7 @@ use super::{
 use crate::{pooled::pooled, push::Push};
 use constraint_dynamics::{
     PoolBody, PoolContact,
-    restitution::{Bounce, Impact},
+    restitution::{Bounce, Impact, ImpactJoints},
 };
 use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame};
 use sim_math::glam::DVec3;
@@ -95,6 +95,7 @@ pub(super) struct Strike {
     places: Vec<(u32, Site)>,
     contacts: Vec<PoolContact>,
     bounces: Vec<Bounce>,
+    joints: ImpactJoints,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
 }
@@ -172,8 +173,8 @@ fn strike_with(
     }
     strike.law.begin();
     loop {
-        let Strike { law, pool, contacts, bounces, members, .. } = strike;
-        let more = law.round(pool, contacts, bounces).map_err(|source| {
+        let Strike { law, pool, contacts, bounces, joints, members, .. } = strike;
+        let more = law.round(pool, contacts, bounces, joints).map_err(|source| {
             let free = || members.iter().filter(|m| m.state.inverse_mass() > 0.0);
             let named = free().next().and_then(|m| world.body_in_slot(m.slot));
             match named {
