@@ -532,7 +532,7 @@ pub(super) fn book_blow(
     bodies: &StepBodies,
     joined: &mut Joined,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     impacts: &Impacts,
 ) {
     let Impacts { law, joints, joint_rows, before, .. } = impacts;
