@@ -164,8 +164,7 @@ impl Held {
     /// No rows, for a pool of so many bodies.
     pub fn clear(&mut self, bodies: usize) {
         self.rows.clear();
-        self.parent.clear();
-        self.parent.extend(0..bodies as u32);
+        self.part(bodies);
         self.heads.clear();
     }
 
@@ -204,6 +203,12 @@ impl Held {
     #[must_use]
     pub fn holds(&self, body: u32) -> bool {
         self.heads.get(body as usize).is_some_and(|head| *head != NONE)
+    }
+
+    /// Forgets who hangs together: there may be more bodies than before.
+    pub fn part(&mut self, bodies: usize) {
+        self.parent.clear();
+        self.parent.extend(0..bodies as u32);
     }
 
     /// Finds out who hangs together, and factors the response. Returns how many rows follow from others.

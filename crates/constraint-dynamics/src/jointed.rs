@@ -42,13 +42,14 @@
 use crate::{
     delassus::Delassus,
     held::{Held, HeldSide, RowList},
-    pool::{PoolBody, PoolContact, PoolSide, velocity_of},
+    pool::{self, PoolBody, PoolContact, PoolSide, velocity_of},
     restitution::Bounce,
 };
 use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
+use std::ops::Range;
 
 /// Response that is added, as a share of that without joints.
 const LEAST: f64 = 1e-13;
@@ -88,8 +89,9 @@ impl ImpactJoints {
         self.bounces.push(bounce);
     }
 
-    /// To be called when all rows are there.
+    /// To be called when all rows are there, and again when there are more of them or more bodies.
     pub fn finish(&mut self, bodies: &[PoolBody]) {
+        self.held.part(bodies.len());
         let movable = |k: u32| bodies.get(k as usize).is_some_and(PoolBody::is_movable);
         for row in 0..self.limits.len() {
             let mut moving = self.limits.of(row).iter().map(|s| s.body).filter(|k| movable(*k));
@@ -100,11 +102,52 @@ impl ImpactJoints {
         self.held.factor(bodies);
     }
 
+    /// Changes of velocity of some bodies by unit impulses along the axes of a contact, joints and all.
+    pub fn respond(
+        &self,
+        bodies: &[PoolBody],
+        contact: &PoolContact,
+        of: &[Range<u32>],
+        scratch: &mut ResponseScratch,
+        out: &mut Vec<[Motion; 3]>,
+    ) {
+        let start = out.len();
+        let count = of.iter().map(|range| range.len()).sum::<usize>();
+        out.resize(start + count, [Motion::ZERO; 3]);
+        for (axis, unit) in DVec3::AXES.into_iter().enumerate() {
+            let ResponseScratch { bodies: all, lambda } = scratch;
+            all.clear();
+            all.extend(bodies.iter().map(|b| PoolBody { velocity: Motion::ZERO, ..*b }));
+            pool::apply(all, std::slice::from_ref(contact), &[unit]);
+            let spans = contact.bodies.iter().filter(|k| self.held.holds(**k)).map(|k| self.held.span_of(*k));
+            let from = spans.clone().map(|span| span[0]).min().unwrap_or(0);
+            let to = spans.map(|span| span[1]).max().unwrap_or(0);
+            lambda.clear();
+            lambda.extend((from..to).map(|row| -self.held.rows.velocity(row, all)));
+            self.held.forward(from, lambda);
+            self.held.backward(from, lambda);
+            for (row, p) in (from..to).zip(lambda.iter()) {
+                self.held.rows.push(all, row, *p);
+            }
+            let found = of.iter().cloned().flatten();
+            for (place, k) in out[start..].iter_mut().zip(found) {
+                place[axis] = all[k as usize].velocity;
+            }
+        }
+    }
+
     /// The body that stands for those of a limit.
     pub(crate) fn stands_for_limit(&self, row: usize, bodies: &[PoolBody]) -> Option<u32> {
         let movable = |s: &&HeldSide| bodies.get(s.body as usize).is_some_and(PoolBody::is_movable);
         self.limits.of(row).iter().find(movable).map(|s| self.held.stands_for(s.body))
     }
+}
+
+/// Memory of [`ImpactJoints::respond`].
+#[derive(Debug, Clone, Default)]
+pub struct ResponseScratch {
+    bodies: Vec<PoolBody>,
+    lambda: Vec<f64>,
 }
 
 /// A contact or a limit of a group.

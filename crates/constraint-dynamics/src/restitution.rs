@@ -59,7 +59,7 @@ use sim_math::glam::DVec3;
 use sim_traits::RowError;
 
 pub use crate::{
-    jointed::ImpactJoints,
+    jointed::{ImpactJoints, ResponseScratch},
     reflect::{energy_limit, work},
 };
 
