@@ -112,7 +112,7 @@ impl ImpactJoints {
         out: &mut Vec<[Motion; 3]>,
     ) {
         let start = out.len();
-        let count = of.iter().map(|range| range.len()).sum::<usize>();
+        let count = of.iter().map(ExactSizeIterator::len).sum::<usize>();
         out.resize(start + count, [Motion::ZERO; 3]);
         for (axis, unit) in DVec3::AXES.into_iter().enumerate() {
             let ResponseScratch { bodies: all, lambda } = scratch;
@@ -436,7 +436,7 @@ mod tests {
             let p =
                 [random.vec3(1.0), random.vec3(1.0), random.vec3(1.0), DVec3::Z * random.range(-1.0, 1.0)];
             let mut after = bodies.clone();
-            crate::pool::apply(&mut after, &contacts, &p[..3]);
+            pool::apply(&mut after, &contacts, &p[..3]);
             limits.push(&mut after, 0, p[3].z);
             let mut lambda = vec![0.0; held.len()];
             reduced.answer(&mut after, &held, &p, &mut lambda);
