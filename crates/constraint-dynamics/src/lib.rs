@@ -42,6 +42,7 @@
 //! | [`normals`] | contacts without friction: overlaps of heaps |
 //! | [`polyhedral`] | [`PolyhedralCone`]: flat-sided cones through any [`LcpSolver`](sim_traits::LcpSolver) |
 //! | [`greedy`] | [`Greedy`]: the worst contact first |
+//! | [`held`] | what joints answer to any impulse, as one linear system |
 //! | [`restitution`] | impacts of all contacts that hit at one time |
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
@@ -70,8 +71,10 @@ mod envelope;
 mod extrapolate;
 pub mod gauss_seidel;
 pub mod greedy;
+pub mod held;
 pub mod implicit;
 pub mod islands;
+mod jointed;
 pub mod joints;
 pub mod local;
 pub mod newton;

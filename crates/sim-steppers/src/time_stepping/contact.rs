@@ -563,7 +563,8 @@ fn book_contacts(
             };
         if kind == CollisionKind::Ordinary {
             for slot in problem.contacts[m].bodies {
-                bodies.body_steps[slot as usize].struck = true;
+                let body_step = &mut bodies.body_steps[slot as usize];
+                (body_step.struck, body_step.hit) = (true, true);
             }
         }
         let impulse = problem.contacts[m].frame * problem.impulses[m];
@@ -620,7 +621,9 @@ fn book_step(
         let end = bodies.pool[slot].velocity;
         state.velocity = end - body_step.start;
         let taken = state.kinetic_energy(body.model());
-        let lost = if body_step.struck { [0.0, taken] } else { [taken, 0.0] };
+        // What joints turn after an impact that is over is no part of it.
+        let struck = body_step.struck && (body_step.hit || !joined.holds(slot as u32));
+        let lost = if struck { [0.0, taken] } else { [taken, 0.0] };
         work.stepping -= lost[0];
         work.impact -= lost[1];
         // Joints turn velocities: that is no loss.

@@ -17,6 +17,7 @@
 //! ```text
 //! step cut at the first t with g + u t + ½ a t² = 0, for contacts that bounce
 //! while a touching contact that bounces approaches: impact of all touching contacts
+//! joints of the bodies take part: what they hold keeps its velocity, limits that are reached bounce
 //! rest speed = max(min(g h/8, √(g r/50)), r/(10⁴ h)): slower approaches do not bounce
 //! after the last cut: contacts that would be hit in what is left of the step are answered as if they touched
 //! ```
@@ -43,12 +44,16 @@
 use super::{
     contact::{self, Entry},
     foresee::Ahead,
+    joined,
     params::Scaled,
     sites::Site,
     state::{Books, Detection, Problem, Setup, StepBodies},
     travel::Travels,
 };
-use constraint_dynamics::{PoolBody, PoolContact, restitution::Bounce};
+use constraint_dynamics::{
+    PoolBody, PoolContact,
+    restitution::{Bounce, ImpactJoints},
+};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_world::{Body, Piece, Rest, StepError, StepperAccess, World};
@@ -65,8 +70,11 @@ pub(super) struct Impacts {
     known: Vec<bool>,
     contacts: Vec<PoolContact>,
     bounces: Vec<Bounce>,
+    pub(super) joints: ImpactJoints,
+    /// Which block and row of the step each row of `joints` is: what is held, then limits.
+    pub(super) joint_rows: [Vec<[u32; 2]>; 2],
     /// Velocities of the bodies before it.
-    before: Vec<Motion>,
+    pub(super) before: Vec<Motion>,
     /// The same of both ends of each contact, m/s.
     ends: Vec<[DVec3; 2]>,
 }
@@ -268,9 +276,10 @@ pub(super) fn impacts(
         if look == 0 {
             impacts.before.clear();
             impacts.before.extend(bodies.pool.iter().map(|body| body.velocity));
+            joined::gather_for_impact(setup, bodies, &problem.joined, &mut impacts);
         }
         result = loop {
-            match impacts.law.round(&mut bodies.pool, &impacts.contacts, &impacts.bounces) {
+            match impacts.law.round(&mut bodies.pool, &impacts.contacts, &impacts.bounces, &impacts.joints) {
                 Ok(true) => {}
                 Ok(false) => break Ok(()),
                 Err(source) => break Err(source),
@@ -286,6 +295,7 @@ pub(super) fn impacts(
     });
     if result.is_ok() && !impacts.sites.is_empty() {
         book_impacts(found, bodies, books, world, &mut impacts);
+        joined::book_blow(bodies, &mut problem.joined, books, world, &impacts);
     }
     problem.impacts = impacts;
     result
@@ -362,7 +372,10 @@ fn book_impacts(
         let entry = Entry { site, impulse, approach, kind, before };
         contact::book(found, bodies, books, world, entry);
     }
-    for (body, body_step) in bodies.pool.iter().zip(&mut bodies.body_steps) {
+    for (slot, before) in (0..).zip(&impacts.before) {
+        let (body, body_step) = (&bodies.pool[slot as usize], &mut bodies.body_steps[slot as usize]);
+        // Joints pass blows on to bodies that nothing touches.
+        body_step.struck |= body.velocity != *before;
         if body_step.struck {
             body_step.start = body.velocity;
         }

@@ -46,12 +46,15 @@
 //! `tests/time_joints.rs`
 
 use super::{
+    impact::Impacts,
     params::Stabilization,
     state::{Books, Memory, Setup, StepBodies},
 };
 use constraint_dynamics::{
+    held::HeldSide,
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
+    restitution::Bounce,
 };
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{Bounds, Law};
@@ -101,6 +104,8 @@ pub(super) struct Joined {
     poses: Vec<Pose>,
     memory: Vec<f64>,
     loads: Vec<f64>,
+    /// Impulses of an impact by block.
+    blows: Vec<DVec3>,
     slots: Vec<u32>,
     inverses: Vec<constraint_dynamics::joints::BodyInverse>,
 }
@@ -501,7 +506,7 @@ pub(super) fn book_joints(
         let impulses = &joined.impulses[blocks.clone()];
         let reaction =
             joint.exerted(&joined.rows, &joined.rows.blocks[blocks.clone()], impulses, &joined.poses, h);
-        let struck = joint.bodies().iter().any(|id| bodies.body_steps[id.index() as usize].struck);
+        let struck = joint.bodies().iter().any(|id| bodies.body_steps[id.index() as usize].hit);
         if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
             let kept = joint.impulses_mut();
             kept.clear();
@@ -517,6 +522,87 @@ pub(super) fn book_joints(
         let broken = world.load_joint(id, reaction, blow, time);
         books.report.events += u64::from(broken);
     }
+}
+
+/// The rows that answer a blow: what is held, and limits that are reached.
+pub(super) fn gather_for_impact(setup: &Setup, bodies: &StepBodies, joined: &Joined, impacts: &mut Impacts) {
+    let Impacts { joints, joint_rows, .. } = impacts;
+    joints.clear(bodies.pool.len());
+    joint_rows.iter_mut().for_each(Vec::clear);
+    for (k, (row, block)) in joined.rows.blocks.iter().zip(&joined.blocks).enumerate() {
+        for i in 0..usize::from(row.rows) {
+            let sides = joined.view().of(block).iter().map(|side| HeldSide {
+                body: side.body,
+                moment: side.moments.col(i),
+                force: side.forces.col(i),
+            });
+            match row.laws[i] {
+                RowLaw::Hold => {
+                    joints.held.rows.add(sides);
+                    joint_rows[0].push([k as u32, i as u32]);
+                }
+                RowLaw::Limit { restitution } if row.position[i] <= PULLED * setup.radius => {
+                    joints.limit(sides, Bounce { restitution, rest: BOUNCE });
+                    joint_rows[1].push([k as u32, i as u32]);
+                }
+                _ => {}
+            }
+        }
+    }
+    joints.finish(&bodies.pool);
+}
+
+/// Enters what joints did in an impact; the pool has the velocities after it.
+pub(super) fn book_blow(
+    bodies: &StepBodies,
+    joined: &mut Joined,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+    impacts: &Impacts,
+) {
+    let Impacts { law, joints, joint_rows, before, .. } = impacts;
+    if joints.is_empty() {
+        return;
+    }
+    let mut work = JointWork::default();
+    let mut blows = std::mem::take(&mut joined.blows);
+    blows.clear();
+    blows.resize(joined.blocks.len(), DVec3::ZERO);
+    let lists = [(&joints.held.rows, law.held_impulses()), (&joints.limits, law.limit_impulses())];
+    for (kind, (rows, impulses)) in lists.into_iter().enumerate() {
+        for (row, &p) in impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            let [block, i] = joint_rows[kind][row];
+            blows[block as usize][i as usize] += p;
+            let mut mean = 0.0;
+            for side in rows.of(row) {
+                let body = &bodies.pool[side.body as usize];
+                if body.is_movable() {
+                    mean += 0.5 * (side.velocity(before[side.body as usize]) + side.velocity(body.velocity));
+                    let force = side.force * p;
+                    work.impulse += force;
+                    work.moment += body.center.cross(force) + side.moment * p;
+                }
+            }
+            *(if kind == 0 { &mut work.joints } else { &mut work.limits }) += p * mean;
+        }
+    }
+    world.book_joint_work(&work);
+    let time = world.time();
+    for s in 0..joined.spans.len() {
+        let Span { joint: slot, blocks } = joined.spans[s];
+        let blocks = blocks[0] as usize..blocks[1] as usize;
+        let Some((id, joint)) = world.joint_in_slot(slot) else { continue };
+        if blows[blocks.clone()].iter().all(|p| *p == DVec3::ZERO) {
+            continue;
+        }
+        joined.poses.clear();
+        joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
+        let rows = &joined.rows.blocks[blocks.clone()];
+        let blow = joint.exerted(&joined.rows, rows, &blows[blocks], &joined.poses, 1.0).linear.length();
+        let lasting = joint.reaction();
+        books.report.events += u64::from(world.load_joint(id, lasting, blow, time));
+    }
+    joined.blows = blows;
 }
 
 /// How far a block is from what it holds, m or rad.
