@@ -79,6 +79,7 @@ mod order;
 pub mod polyhedral;
 pub mod pool;
 mod reflect;
+pub mod reaction;
 pub mod restitution;
 pub mod rows;
 mod sided;
