@@ -83,8 +83,8 @@ pub mod prelude {
         spatial::Motion,
     };
     pub use sim_steppers::{
-        ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams, Stabilization, TimeStepping,
-        TimeSteppingParams,
+        Collisions, ContactHandling, EventDriven, EventDrivenParams, Micro, ReactionForce,
+        ReactionForceParams, SleepParams, Stabilization, TimeStepping, TimeSteppingParams,
     };
     pub use sim_traits::JointId;
     pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};

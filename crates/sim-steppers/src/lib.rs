@@ -28,6 +28,7 @@
 //! |---|---|
 //! | [`EventDriven`] | from collision to collision, each at its exact time; resting contact as micro-collisions |
 //! | [`TimeStepping`] | fixed steps, all contacts of an island solved together: piles, stacks, fixed frame rates |
+//! | [`ReactionForce`] | fixed steps of the chosen integrator, joints held to a stated error; no contacts |
 //!
 //! Parts come in as boxed trait objects; `sim-core` has good ones.
 //!
@@ -50,10 +51,12 @@ mod errors;
 pub mod event_driven;
 mod pooled;
 mod push;
+pub mod reaction_force;
 mod scale;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, Parts, SleepParams};
+pub use reaction_force::{Collisions, ReactionForce, ReactionForceParams};
 pub use time_stepping::{
     ContactMethod, Stabilization, TimeParts, TimeSleepParams, TimeStepping, TimeSteppingParams,
 };

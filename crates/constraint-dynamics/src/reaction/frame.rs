@@ -39,13 +39,16 @@
 
 use super::{
     body::{BodyState, PointForce, ReactionBody, integrate},
-    constraint::{Constraints, Equation, RowTable},
+    constraint::{Constraints, Equation, ReactionRow, RowTable, Site},
     derivatives::BodyResponse,
     graph::{Graph, Span},
     jacobian::exerted,
     joint::is_limit,
-    linear::Linear,
-    params::{Bound, JacobianKind, PartMemory, ReactionError, ReactionParams, ReactionReport, ReactionState, RowMemory, SolverEvent},
+    linear::{LIFTS, Linear},
+    params::{
+        Bound, JacobianKind, PartMemory, ReactionError, ReactionParams, ReactionReport, ReactionState,
+        SolverEvent,
+    },
 };
 use sim_math::{
     dense::SolveMethod,
@@ -120,6 +123,22 @@ impl ReactionWorkspace {
             }
             _ => 0.0,
         }
+    }
+
+    /// What a row asks for, its place and rate at the start and at the end of the frame, and where its value is.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Option<(ReactionRow, [[f64; 2]; 2], Bound)> {
+        Some((
+            *self.table.rows.get(row)?,
+            [*self.table.now.get(row)?, *self.ends.get(row)?],
+            *self.bounds.get(row)?,
+        ))
+    }
+
+    /// Sites of constraint `k`.
+    #[must_use]
+    pub fn sites_of(&self, k: usize) -> &[Site] {
+        self.graph.spans.get(k).and_then(|s| self.table.sites.get(s.sites.clone())).unwrap_or(&[])
     }
 
     /// Force at the point of site `site` of constraint `k` and torque besides, world axes, N and N·m, of the values of the frame.
@@ -209,7 +228,7 @@ impl Frame<'_> {
         }
         let fresh = ws.graph.update(self.bodies, self.set, &ws.table);
         let (count, parts) = (ws.table.rows.len(), ws.graph.parts.len());
-        state.rows.resize(count, RowMemory::default());
+        state.fit(ws.graph.spans.iter().map(|s| s.rows.len() as u32));
         if fresh || state.parts.len() != parts {
             state.parts.resize(parts, PartMemory { method: self.params.method, good: 0 });
             ws.systems.resize_with(parts, Linear::new);
@@ -351,7 +370,12 @@ impl Frame<'_> {
     }
 
     /// Newton's method and bounds in turn.
-    fn solve_part(&mut self, part: usize, memory: &mut PartMemory, run: &mut Run) -> Result<(), ReactionError> {
+    fn solve_part(
+        &mut self,
+        part: usize,
+        memory: &mut PartMemory,
+        run: &mut Run,
+    ) -> Result<(), ReactionError> {
         memory.method = memory.method.max(self.params.method);
         if run.fresh {
             self.find_jacobian(part)?;
@@ -437,7 +461,18 @@ impl Frame<'_> {
     }
 
     /// After a step that was refused: new derivatives, or another method; false if there is none.
-    fn improve(&mut self, part: usize, memory: &mut PartMemory, run: &mut Run) -> Result<bool, ReactionError> {
+    fn improve(
+        &mut self,
+        part: usize,
+        memory: &mut PartMemory,
+        run: &mut Run,
+    ) -> Result<bool, ReactionError> {
+        let system = &mut self.ws.systems[part];
+        if memory.method == SolveMethod::Lu && system.lift < LIFTS[1] {
+            system.forget();
+            system.lift = LIFTS[1];
+            return Ok(true);
+        }
         let analytic = self.params.jacobian == JacobianKind::Analytic;
         if !run.fresh || (analytic && !run.exact) {
             if run.fresh {
@@ -447,6 +482,7 @@ impl Frame<'_> {
                 run.fresh = true;
                 self.find_jacobian(part)?;
             }
+            self.ws.systems[part].lift = LIFTS[1];
             self.find_diagonal(part);
             run.error = self.find_errors(part);
             return Ok(true);

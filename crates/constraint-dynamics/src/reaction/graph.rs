@@ -33,8 +33,8 @@
 //!
 //! `edges_are_the_blocks_that_are_not_zero`, `a_shuffled_chain_has_a_narrow_band`, `carts_are_solved_apart`
 
-use super::constraint::{Constraints, RowTable};
 use super::body::ReactionBody;
+use super::constraint::{Constraints, RowTable};
 use sim_math::dense::CuthillMcKee;
 use std::ops::Range;
 
@@ -120,7 +120,12 @@ impl Graph {
     }
 
     /// Takes notice of the constraints of a frame; true if anything changed since the last one.
-    pub(super) fn update(&mut self, bodies: &[ReactionBody], set: &dyn Constraints, table: &RowTable) -> bool {
+    pub(super) fn update(
+        &mut self,
+        bodies: &[ReactionBody],
+        set: &dyn Constraints,
+        table: &RowTable,
+    ) -> bool {
         self.fresh.clear();
         self.fresh.extend(bodies.iter().map(|b| u32::from(b.is_free())));
         for (k, span) in self.spans.iter().enumerate() {

@@ -15,7 +15,7 @@
 //! # Formula
 //!
 //! ```text
-//! solve    (J + 1e-10 diag J) d = −C
+//! solve    (J + λ diag J) d = −C,   λ = 1e-9, or 1e-5 after a step that was refused
 //! update   H ← H + (s − H y) sᵀ H / (sᵀ H y)
 //! ```
 //!
@@ -25,7 +25,8 @@
 //!
 //! # Numerics
 //!
-//! The 1e-10 lets elimination pass where constraints are there twice: what it changes is the speed of the Newton method by one part in 1e10, not its answer.
+//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps values small that bodies
+//! do not feel.
 //! Constraints that contradict each other make steps of a size that the Newton method refuses; then least squares.
 //!
 //! # Failure
@@ -41,8 +42,8 @@ use sim_math::{
     dense::{BandMatrix, BandedLu, LinearSolver, Matrix, SolveMethod},
 };
 
-/// Share of the diagonal that is added.
-const LIFT: f64 = 1e-10;
+/// Share of the diagonal that is added: at first, and after a step that was refused.
+pub(super) const LIFTS: [f64; 2] = [1e-9, 1e-5];
 /// Most unknowns for which a singular value decomposition is worth its time.
 pub(super) const MOST_FOR_SVD: usize = 600;
 
@@ -72,6 +73,7 @@ pub(super) struct Linear {
     /// Whether the factors are those of the band.
     by_band: bool,
     pub(super) ready: bool,
+    pub(super) lift: f64,
     updates: Vec<Update>,
     used: usize,
 }
@@ -84,7 +86,7 @@ impl Linear {
         let mut solver = LinearSolver::default();
         solver.iterative.tolerance = 1e-2;
         // Both are in range.
-        let _ = solver.set_truncation(1e-9);
+        let _ = solver.set_truncation(1e-7);
         Self {
             size: 0,
             matrix: Storage::Dense(Matrix::default()),
@@ -94,6 +96,7 @@ impl Linear {
             solver,
             by_band: false,
             ready: false,
+            lift: LIFTS[0],
             updates: Vec::new(),
             used: 0,
         }
@@ -104,6 +107,7 @@ impl Linear {
         self.size = size;
         self.ready = false;
         self.used = 0;
+        self.lift = LIFTS[0];
         match (&mut self.matrix, band) {
             (Storage::Band(m), Some(b)) => m.reset(size, b, b),
             (Storage::Dense(m), None) => m.reset(size, size),
@@ -154,7 +158,7 @@ impl Linear {
         if method == SolveMethod::Svd && n > MOST_FOR_SVD {
             return Err(MathError::OutOfRange { what: "unknowns", index: n, limit: MOST_FOR_SVD });
         }
-        let lift = if method == SolveMethod::Lu { LIFT } else { 0.0 };
+        let lift = if method == SolveMethod::Lu { self.lift } else { 0.0 };
         self.lifted.reset(n, n);
         for i in 0..n {
             let (diagonal, fixed) = (self.get(i, i), fixed(i));
@@ -179,7 +183,7 @@ impl Linear {
             let fixed = fixed(i);
             for j in i.saturating_sub(lower)..(i + upper + 1).min(n) {
                 if i == j {
-                    self.lifted_band.add(i, i, lifted(matrix.get(i, i), fixed, LIFT))?;
+                    self.lifted_band.add(i, i, lifted(matrix.get(i, i), fixed, self.lift))?;
                 } else if !fixed {
                     self.lifted_band.add(i, j, matrix.get(i, j))?;
                 }
@@ -228,7 +232,6 @@ impl Linear {
         self.used += 1;
     }
 }
-
 
 /// A diagonal entry as it is factorised; a row that is fixed has nothing else.
 fn lifted(diagonal: f64, fixed: bool, lift: f64) -> f64 {

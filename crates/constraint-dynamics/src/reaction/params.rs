@@ -178,10 +178,51 @@ pub struct PartMemory {
 pub struct ReactionState {
     /// For each row.
     pub rows: Vec<RowMemory>,
+    /// Number of rows of each constraint.
+    pub counts: Vec<u32>,
     /// For each part.
     pub parts: Vec<PartMemory>,
     /// Frames so far.
     pub frames: u64,
+}
+
+impl ReactionState {
+    /// Goes on with other constraints: for each of them its number before, or `None` for a new one, whose rows remember nothing.
+    pub fn reorder(&mut self, before: impl Iterator<Item = Option<usize>>) {
+        let (rows, counts) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.counts));
+        for k in before {
+            let count = k.and_then(|k| counts.get(k)).copied().unwrap_or(0);
+            let begin: u32 = k.map_or(0, |k| counts.iter().take(k).sum());
+            let kept = rows.get(begin as usize..(begin + count) as usize).unwrap_or(&[]);
+            self.rows.extend_from_slice(kept);
+            self.counts.push(kept.len() as u32);
+        }
+        self.parts.clear();
+    }
+
+    /// Fits the numbers of rows of a frame; a constraint with another number than before remembers nothing.
+    pub(super) fn fit(&mut self, counts: impl Iterator<Item = u32> + Clone) {
+        if counts.clone().eq(self.counts.iter().copied()) && self.rows.len() == self.total() {
+            return;
+        }
+        let (rows, old) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.counts));
+        let mut begin = 0;
+        for (k, count) in counts.enumerate() {
+            let before = old.get(k).copied().unwrap_or(0);
+            let kept = rows.get(begin..begin + before as usize).unwrap_or(&[]);
+            if before == count && kept.len() == count as usize {
+                self.rows.extend_from_slice(kept);
+            } else {
+                self.rows.extend(std::iter::repeat_n(RowMemory::default(), count as usize));
+            }
+            self.counts.push(count);
+            begin += before as usize;
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.counts.iter().sum::<u32>() as usize
+    }
 }
 
 /// Something that happened to the solver.

@@ -1,9 +1,14 @@
 //! Mechanisms that are moved frame by frame with reaction forces.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test program uses some of these helpers")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test program uses some of these helpers"
+)]
 
 use constraint_dynamics::reaction::{
-    BodyState, JointConstraint, JointConstraints, ReactionBody, ReactionError, ReactionParams, ReactionReport,
-    ReactionState, ReactionWorkspace, solve_frame,
+    BodyState, JointConstraint, JointConstraints, ReactionBody, ReactionError, ReactionParams,
+    ReactionReport, ReactionState, ReactionWorkspace, solve_frame,
 };
 use sim_math::{
     Pose,
@@ -94,7 +99,9 @@ impl Mechanism {
 
     pub fn energy(&self) -> f64 {
         let of = |b: &ReactionBody| {
-            let constraint_dynamics::reaction::Mobility::Free { mass, moments } = b.mobility else { return 0.0 };
+            let constraint_dynamics::reaction::Mobility::Free { mass, moments } = b.mobility else {
+                return 0.0;
+            };
             let spin = b.state.pose.inverse_transform_vector(b.state.velocity.angular);
             0.5 * mass * b.state.velocity.linear.length_squared() + 0.5 * (moments * spin).dot(spin)
                 - mass * self.gravity.dot(b.state.pose.translation)

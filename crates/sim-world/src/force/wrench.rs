@@ -41,8 +41,8 @@ use sim_traits::BodyId;
 
 impl ForceGenerator {
     /// Calls `act` with every body and the wrench about its centre of mass on it, world axes, at world time `t` (s). `state`
-    /// gives the states of bodies; one that is not there stands at the origin.
-    pub(crate) fn apply(
+    /// gives the states of bodies; one that is not there stands at the origin. For steppers.
+    pub fn apply(
         &self,
         t: f64,
         state: &dyn Fn(BodyId) -> Option<RigidState>,
