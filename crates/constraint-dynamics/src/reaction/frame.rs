@@ -230,7 +230,7 @@ impl Frame<'_> {
         let (count, parts) = (ws.table.rows.len(), ws.graph.parts.len());
         state.fit(ws.graph.spans.iter().map(|s| s.rows.len() as u32));
         if fresh || state.parts.len() != parts {
-            state.parts.resize(parts, PartMemory { method: self.params.method, good: 0 });
+            state.parts.resize(parts, PartMemory { method: self.params.method, ..PartMemory::default() });
             ws.systems.resize_with(parts, Linear::new);
             ws.systems.iter_mut().for_each(Linear::forget);
         }
@@ -254,17 +254,8 @@ impl Frame<'_> {
                 equation.settle();
             }
         }
-        (ws.values.clear(), ws.bounds.clear());
-        for ((memory, equation), row) in state.rows.iter().zip(&ws.equations).zip(rows) {
-            let bound = if is_limit(row.law) && memory.known == 0 { Bound::Low } else { memory.bound };
-            let guess = memory.guess(self.params.warm_start).clamp(equation.low, equation.high);
-            ws.values.push(match bound {
-                Bound::Free => guess,
-                Bound::Low => equation.low,
-                Bound::High => equation.high,
-            });
-            ws.bounds.push(bound);
-        }
+        self.guess(state);
+        let ws = &mut *self.ws;
         for list in [&mut ws.errors, &mut ws.diagonal] {
             list.clear();
             list.resize(count, 0.0);
@@ -279,6 +270,36 @@ impl Frame<'_> {
             }
         }
         Ok(())
+    }
+
+    /// First values and bounds of all rows.
+    fn guess(&mut self, state: &ReactionState) {
+        let ws = &mut *self.ws;
+        (ws.values.clear(), ws.bounds.clear());
+        for ((memory, equation), row) in state.rows.iter().zip(&ws.equations).zip(&ws.table.rows) {
+            let bound = if is_limit(row.law) && memory.known == 0 { Bound::Low } else { memory.bound };
+            let guess = memory.guess(self.params.warm_start).clamp(equation.low, equation.high);
+            ws.values.push(match bound {
+                Bound::Free => guess,
+                Bound::Low => equation.low,
+                Bound::High => equation.high,
+            });
+            ws.bounds.push(bound);
+        }
+        if self.params.warm_start != WarmStart::Linear {
+            return;
+        }
+        // What bodies do not feel would go on along its line for ever.
+        for (part, _) in ws.graph.parts.iter().zip(&state.parts).filter(|(_, memory)| memory.wary > 0) {
+            for &constraint in &ws.graph.order[part.constraints.clone()] {
+                for row in ws.graph.spans[constraint as usize].rows.clone() {
+                    if ws.bounds[row] == Bound::Free {
+                        let (memory, equation) = (&state.rows[row], &ws.equations[row]);
+                        ws.values[row] = memory.guess(WarmStart::Constant).clamp(equation.low, equation.high);
+                    }
+                }
+            }
+        }
     }
 
     /// Where a body will be with the present values.
@@ -379,6 +400,7 @@ impl Frame<'_> {
         memory.method = memory.method.max(self.params.method);
         if run.fresh {
             self.find_jacobian(part)?;
+            self.ws.systems[part].lift = LIFTS[usize::from(memory.wary > 0)];
         }
         self.find_diagonal(part);
         run.error = self.find_errors(part);
@@ -396,10 +418,11 @@ impl Frame<'_> {
         let constraint = self.first_of(part);
         if run.error <= run.target.max(run.floor) {
             memory.good += 1;
+            memory.wary = memory.wary.saturating_sub(1);
             if memory.method > self.params.method && memory.good >= self.params.retry_after {
                 let (from, to) = (memory.method, self.params.method);
                 self.ws.events.push(SolverEvent::Switched { constraint, from, to, error: 0.0 });
-                *memory = PartMemory { method: to, good: 0 };
+                *memory = PartMemory { method: to, good: 0, wary: memory.wary };
                 self.ws.systems[part].forget();
             }
         } else if self.params.max_error >= 0.0 {
@@ -451,6 +474,13 @@ impl Frame<'_> {
                     if run.error <= run.floor {
                         return Ok(());
                     }
+                    if run.moves < PASSES && stepped && self.stop_at_bounds(part) {
+                        run.moves += 1;
+                        self.ws.systems[part].ready = false;
+                        self.predict(part)?;
+                        run.error = self.find_errors(part);
+                        continue;
+                    }
                     if !self.improve(part, memory, run)? {
                         return Ok(());
                     }
@@ -471,6 +501,7 @@ impl Frame<'_> {
         if memory.method == SolveMethod::Lu && system.lift < LIFTS[1] {
             system.forget();
             system.lift = LIFTS[1];
+            memory.wary = self.params.retry_after;
             return Ok(true);
         }
         let analytic = self.params.jacobian == JacobianKind::Analytic;
@@ -495,7 +526,7 @@ impl Frame<'_> {
             }
             _ => return Ok(false),
         };
-        *memory = PartMemory { method: to, good: 0 };
+        *memory = PartMemory { method: to, good: 0, wary: memory.wary };
         self.ws.systems[part].ready = false;
         let constraint = self.first_of(part);
         self.ws.events.push(SolverEvent::Switched { constraint, from, to, error: run.error });
@@ -560,6 +591,25 @@ impl Frame<'_> {
         ws.systems[part].learn(&ws.step, &ws.change, &mut ws.learn);
     }
 
+    /// Puts values at the bounds that a refused step would take them across: two laws that want different things are decided by who is weaker.
+    fn stop_at_bounds(&mut self, part: usize) -> bool {
+        let mut any = false;
+        let ws = &mut *self.ws;
+        for &constraint in &ws.graph.order[ws.graph.parts[part].constraints.clone()] {
+            for row in ws.graph.spans[constraint as usize].rows.clone() {
+                let equation = &ws.equations[row];
+                let wanted = ws.values[row] + ws.step[ws.graph.place[row] as usize];
+                let (bound, value) = match ws.bounds[row] {
+                    Bound::Free if wanted < equation.low => (Bound::Low, equation.low),
+                    Bound::Free if wanted > equation.high => (Bound::High, equation.high),
+                    _ => continue,
+                };
+                (ws.bounds[row], ws.values[row], any) = (bound, value, true);
+            }
+        }
+        any
+    }
+
     /// Puts values beyond their bounds there, and frees those at bounds that their equations pull away; true if any changed.
     fn move_bounds(&mut self, part: usize) -> bool {
         let mut any = false;
@@ -601,5 +651,6 @@ struct Run {
     iterations: u32,
     fresh: bool,
     exact: bool,
+    moves: u32,
     unsolved: bool,
 }

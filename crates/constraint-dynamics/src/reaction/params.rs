@@ -171,6 +171,8 @@ pub struct PartMemory {
     pub method: SolveMethod,
     /// Frames.
     pub good: u32,
+    /// Frames for which its values are kept small that bodies do not feel, because a step was refused: constraints that are there twice have such values.
+    pub wary: u32,
 }
 
 /// What a run is continued from: it influences results, and goes into snapshots.

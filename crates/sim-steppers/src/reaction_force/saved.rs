@@ -37,7 +37,7 @@ mod tables {
         joints: Vec<JointId>,
         rows: Vec<(f64, f64, u8, u8)>,
         counts: Vec<u32>,
-        parts: Vec<(u8, u32)>,
+        parts: Vec<(u8, u32, u32)>,
         frames: u64,
     }
 
@@ -67,7 +67,7 @@ mod tables {
             joints: stepper.joints.ids.clone(),
             rows: state.rows.iter().map(|r| (r.last, r.before, r.known, bound(r.bound))).collect(),
             counts: state.counts.clone(),
-            parts: state.parts.iter().map(|p| (method(p.method), p.good)).collect(),
+            parts: state.parts.iter().map(|p| (method(p.method), p.good, p.wary)).collect(),
             frames: state.frames,
         };
         seal(KIND, VERSION, &tables)
@@ -100,14 +100,14 @@ mod tables {
             }
             state.rows.push(RowMemory { last, before, known, bound });
         }
-        for (method, good) in tables.parts {
+        for (method, good, wary) in tables.parts {
             let method = match method {
                 0 => SolveMethod::Lu,
                 1 => SolveMethod::ConjugateGradient,
                 2 => SolveMethod::Svd,
                 _ => return Err(damaged()),
             };
-            state.parts.push(PartMemory { method, good });
+            state.parts.push(PartMemory { method, good, wary });
         }
         stepper.remember(world, state, tables.joints);
         Ok(())
