@@ -20,6 +20,7 @@ mod motion;
 mod timers;
 
 use crate::{
+    access::StepperAccess,
     account::Account,
     body::{Body, BodyBuilder, Rest, check_velocity},
     collider::Collider,
@@ -388,11 +389,6 @@ impl World {
         self.revision
     }
 
-    /// Called by a stepper that has taken notice of all changes.
-    pub fn forget_changes(&mut self) {
-        self.changes.clear();
-    }
-
     /// Body in a slot, with its id.
     #[inline]
     #[must_use]
@@ -417,6 +413,13 @@ impl World {
     #[must_use]
     pub fn body_slots(&self) -> usize {
         self.bodies.capacity()
+    }
+}
+
+impl StepperAccess<'_> {
+    /// Called by a stepper that has taken notice of all changes.
+    pub fn forget_changes(&mut self) {
+        self.world.changes.clear();
     }
 }
 
