@@ -47,7 +47,7 @@ use super::{
     linear::{LIFTS, Linear},
     params::{
         Bound, JacobianKind, PartMemory, ReactionError, ReactionParams, ReactionReport, ReactionState,
-        SolverEvent,
+        SolverEvent, WarmStart,
     },
 };
 use sim_math::{

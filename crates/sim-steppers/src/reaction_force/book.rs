@@ -34,13 +34,12 @@
 //! `the_load_of_a_joint_is_the_weight`, `joints_break_at_their_load`
 
 use super::read::{Bodies, Joints};
-use crate::errors;
 use constraint_dynamics::{
     joints::{JointRows, RowLaw},
     reaction::{Bound, ReactionWorkspace},
 };
 use sim_math::{Pose, glam::DVec3, spatial::Force};
-use sim_world::{ForceWork, JointWork, StepError, World};
+use sim_world::{ForceWork, JointWork, StepError, StepperAccess};
 
 /// Buffers of [`follow_joints`].
 #[derive(Debug, Default)]
@@ -53,7 +52,7 @@ pub(super) struct BookScratch {
 pub(super) fn move_bodies(
     bodies: &Bodies,
     workspace: &ReactionWorkspace,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     end: f64,
 ) -> Result<(), StepError> {
     let h = end - world.time();
@@ -72,7 +71,7 @@ pub(super) fn move_bodies(
             let springs = work(springs);
             world.book_force(center, &ForceWork { springs, others: work(push) - springs, impulse, moment });
         }
-        world.arrive(id.index(), end, next.pose, next.velocity).map_err(errors::of_world)?;
+        world.arrive(id.index(), end, next.pose, next.velocity).map_err(StepError::from)?;
     }
     Ok(())
 }
@@ -82,7 +81,7 @@ pub(super) fn book_joints(
     joints: &Joints,
     bodies: &Bodies,
     workspace: &ReactionWorkspace,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     h: f64,
 ) {
     let mut work = JointWork::default();
@@ -115,7 +114,7 @@ pub(super) fn follow_joints(
     joints: &Joints,
     bodies: &Bodies,
     workspace: &ReactionWorkspace,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     h: f64,
     scratch: &mut BookScratch,
 ) -> u64 {

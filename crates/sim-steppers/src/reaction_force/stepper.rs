@@ -46,7 +46,9 @@ use constraint_dynamics::reaction::{
 use rigid_impulse::BodyError;
 use sim_math::integrate::{Heun, Integrator};
 use sim_traits::{BodyId, JointId};
-use sim_world::{ControllerId, Law, Mark, Rest, SnapshotError, StepError, StepReport, Stepper, World};
+use sim_world::{
+    ControllerId, Law, Mark, Rest, SnapshotError, StepError, StepReport, Stepper, StepperAccess, World,
+};
 
 /// Fixed steps; forces of joints found through the integrator.
 ///
@@ -54,7 +56,7 @@ use sim_world::{ControllerId, Law, Mark, Rest, SnapshotError, StepError, StepRep
 /// use sim_math::glam::DVec3;
 /// use sim_steppers::ReactionForce;
 /// use sim_traits::Sphere;
-/// use sim_world::{Body, Joint, JointPartner, Stepper, World};
+/// use sim_world::{Body, Joint, JointPartner, Stepper, StepperAccess, World};
 ///
 /// // A pendulum, let go from the horizontal.
 /// let mut world = World::new([0.0, 0.0, -9.81])?;
@@ -180,7 +182,7 @@ impl ReactionForce {
     }
 
     /// Takes notice of the world; starts afresh with one that it does not know.
-    fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn sync(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let known = self.knows(world);
         if known && world.changes().is_empty() {
             return Ok(());
@@ -202,13 +204,13 @@ impl ReactionForce {
         Ok(())
     }
 
-    fn note(&mut self, world: &mut World) {
+    fn note(&mut self, world: &mut StepperAccess<'_>) {
         world.forget_changes();
         self.seen = Some(world.mark());
         self.reached = world.time();
     }
 
-    fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
+    fn run(&mut self, world: &mut StepperAccess<'_>, target: f64) -> Result<(), StepError> {
         let start = world.time();
         let duration = target - start;
         if duration <= 0.0 {
@@ -227,13 +229,13 @@ impl ReactionForce {
         Ok(())
     }
 
-    fn step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+    fn step(&mut self, world: &mut StepperAccess<'_>, end: f64) -> Result<(), StepError> {
         let h = end - world.time();
         self.solve(world, h)?;
         launch(&self.bodies, world)?;
         book::book_joints(&self.joints, &self.bodies, &self.workspace, world, h);
         book::move_bodies(&self.bodies, &self.workspace, world, end)?;
-        while let Err(error) = world.set_time(end).map_err(errors::of_world) {
+        while let Err(error) = world.set_time(end).map_err(StepError::from) {
             self.freeze(world, error)?;
         }
         let Self { joints, bodies, workspace, scratch, .. } = self;
@@ -255,7 +257,7 @@ impl ReactionForce {
     }
 
     /// Finds the reaction forces; bodies whose numbers cannot be gone on with are frozen.
-    fn solve(&mut self, world: &mut World, h: f64) -> Result<(), StepError> {
+    fn solve(&mut self, world: &mut StepperAccess<'_>, h: f64) -> Result<(), StepError> {
         loop {
             let found = read::read_bodies(&mut self.bodies, world, h)
                 .and_then(|()| read::read_forces(&mut self.bodies, world, h));
@@ -292,12 +294,12 @@ impl ReactionForce {
     }
 
     /// Freezes the body that an error names, if it moves.
-    fn freeze(&mut self, world: &mut World, error: StepError) -> Result<(), StepError> {
+    fn freeze(&mut self, world: &mut StepperAccess<'_>, error: StepError) -> Result<(), StepError> {
         let StepError::Body { body, .. } = error else { return Err(error) };
         if !world.get(body).is_some_and(|b| b.is_free() && b.rest() != Rest::Quarantined) {
             return Err(error);
         }
-        world.quarantine(body, world.time()).map_err(errors::of_world)?;
+        world.quarantine(body, world.time()).map_err(StepError::from)?;
         self.report.quarantined += 1;
         Ok(())
     }
@@ -313,7 +315,7 @@ impl ReactionForce {
     }
 
     /// Controllers that were due within the step act at its end; what they change is noticed.
-    fn control(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn control(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let time = world.time();
         self.reached = time;
         self.due.clear();
@@ -346,7 +348,7 @@ fn refuse_collisions(world: &World) -> Result<(), StepError> {
 }
 
 /// Bodies that fly alone go on under gravity and constant forces.
-fn launch(bodies: &Bodies, world: &mut World) -> Result<(), StepError> {
+fn launch(bodies: &Bodies, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
     let time = world.time();
     for slot in 0..world.body_slots() as u32 {
         let Some((id, body)) = world.body_in_slot(slot) else { continue };
@@ -358,13 +360,13 @@ fn launch(bodies: &Bodies, world: &mut World) -> Result<(), StepError> {
             matches!(body.piece().law(), Law::Ballistic { acceleration, .. } if *acceleration == falls);
         if !flies {
             let state = *body.state();
-            world.relaunch(id, time, state).map_err(errors::of_world)?;
+            world.relaunch(id, time, state).map_err(StepError::from)?;
         }
     }
     Ok(())
 }
 
-fn fire_timers(report: &mut StepReport, world: &mut World, until: f64) {
+fn fire_timers(report: &mut StepReport, world: &mut StepperAccess<'_>, until: f64) {
     loop {
         let due = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
         let Some((date, id)) = due.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))) else { return };
@@ -378,11 +380,15 @@ impl Stepper for ReactionForce {
         "reaction-force"
     }
 
-    fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn prepare_with(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         self.sync(world)
     }
 
-    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+    fn advance_with(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        duration: f64,
+    ) -> Result<StepReport, StepError> {
         let target = errors::target(world.time(), duration)?;
         self.report = StepReport::default();
         self.notes.clear();
