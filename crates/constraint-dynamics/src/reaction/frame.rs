@@ -59,6 +59,8 @@ use sim_math::{
 
 /// Most times that values go to their bounds or leave them in a frame.
 const PASSES: u32 = 12;
+/// Iterations after which something is not as it should be.
+const SLOW: u32 = 5;
 /// Error, as a share of the size of the scene, below which rounding decides whether it falls.
 const ROUNDING: f64 = 1e-13;
 
@@ -456,7 +458,17 @@ impl Frame<'_> {
             if run.iterations >= self.params.max_iterations {
                 return Ok(());
             }
+            if run.iterations == SLOW && !exactly && memory.wary == 0 && memory.method == SolveMethod::Lu {
+                self.be_wary(part, memory);
+            }
             let stepped = self.find_step(part, memory.method);
+            if stepped && run.moves < PASSES && self.stop_at_bounds(part) {
+                run.moves += 1;
+                self.ws.systems[part].ready = false;
+                self.predict(part)?;
+                run.error = self.find_errors(part);
+                continue;
+            }
             let kept = if stepped { Some(self.take_step(part, 1.0)?) } else { None };
             match kept {
                 Some(error) if error < run.error || (error <= run.floor && error.is_finite()) => {
@@ -474,13 +486,6 @@ impl Frame<'_> {
                     if run.error <= run.floor {
                         return Ok(());
                     }
-                    if run.moves < PASSES && stepped && self.stop_at_bounds(part) {
-                        run.moves += 1;
-                        self.ws.systems[part].ready = false;
-                        self.predict(part)?;
-                        run.error = self.find_errors(part);
-                        continue;
-                    }
                     if !self.improve(part, memory, run)? {
                         return Ok(());
                     }
@@ -497,11 +502,8 @@ impl Frame<'_> {
         memory: &mut PartMemory,
         run: &mut Run,
     ) -> Result<bool, ReactionError> {
-        let system = &mut self.ws.systems[part];
-        if memory.method == SolveMethod::Lu && system.lift < LIFTS[1] {
-            system.forget();
-            system.lift = LIFTS[1];
-            memory.wary = self.params.retry_after;
+        if memory.method == SolveMethod::Lu && self.ws.systems[part].lift < LIFTS[1] {
+            self.be_wary(part, memory);
             return Ok(true);
         }
         let analytic = self.params.jacobian == JacobianKind::Analytic;
@@ -533,6 +535,14 @@ impl Frame<'_> {
         Ok(true)
     }
 
+    /// Keeps values small that bodies do not feel, for some frames.
+    fn be_wary(&mut self, part: usize, memory: &mut PartMemory) {
+        let system = &mut self.ws.systems[part];
+        system.forget();
+        system.lift = LIFTS[1];
+        memory.wary = self.params.retry_after;
+    }
+
     /// ΔR; false if no solution is found.
     fn find_step(&mut self, part: usize, method: SolveMethod) -> bool {
         let size = self.ws.graph.parts[part].size;
@@ -544,12 +554,18 @@ impl Frame<'_> {
         let order = &ws.graph.order[ws.graph.parts[part].constraints.clone()];
         ws.near.clear();
         ws.near.resize(size, 0);
+        let lift = ws.systems[part].lift;
+        let lift = if lift == LIFTS[1] && method == SolveMethod::Lu { lift } else { 0.0 };
         for &constraint in order {
             let stiffness = self.params.stiffness * self.set.stiffness(constraint as usize);
             for row in ws.graph.spans[constraint as usize].rows.clone() {
                 let place = ws.graph.place[row] as usize;
                 let free = ws.bounds[row] == Bound::Free;
                 ws.side[place] = -ws.errors[row] * if free { stiffness } else { 1.0 };
+                if free && lift > 0.0 && ws.equations[row].high == f64::INFINITY {
+                    // Towards zero where bodies do not feel it.
+                    ws.side[place] -= lift * ws.diagonal[row] * ws.values[row];
+                }
                 ws.near[place] = u32::from(!free);
             }
         }
@@ -591,7 +607,7 @@ impl Frame<'_> {
         ws.systems[part].learn(&ws.step, &ws.change, &mut ws.learn);
     }
 
-    /// Puts values at the bounds that a refused step would take them across: two laws that want different things are decided by who is weaker.
+    /// Puts values at the bounds that a step would take them across: of two laws that want different things the weaker gives way.
     fn stop_at_bounds(&mut self, part: usize) -> bool {
         let mut any = false;
         let ws = &mut *self.ws;
