@@ -23,7 +23,8 @@ use std::sync::Arc;
 fn points_of_the_same_velocity_keep_their_offset_up_to_drift() {
     for (reacts, mut stepper) in both(1.0 / 240.0) {
         let mut world = earth();
-        let (a, b) = (ball(&mut world, 1.0, DVec3::ZERO), block(&mut world, 2.0, DVec3::splat(0.2), DVec3::X));
+        let (a, b) =
+            (ball(&mut world, 1.0, DVec3::ZERO), block(&mut world, 2.0, DVec3::splat(0.2), DVec3::X));
         world.add_joint(Joint::velocity(a, b).anchors([0.0; 3], [0.8, 0.2, 0.0])).unwrap();
         world.set_velocity(b, Motion::new(DVec3::new(0.3, 0.2, 1.0), DVec3::new(0.2, 0.5, 0.0))).unwrap();
         let v = world[b].velocity_at(DVec3::new(0.8, 0.2, 0.0));
@@ -33,7 +34,8 @@ fn points_of_the_same_velocity_keep_their_offset_up_to_drift() {
         let start = offset(&world);
         stepper.advance(&mut world, 2.0).unwrap();
         let drift = (offset(&world) - start).length();
-        let rate = world[b].velocity_at(world[b].user_pose().transform_point(held)) - world[a].velocity().linear;
+        let rate =
+            world[b].velocity_at(world[b].user_pose().transform_point(held)) - world[a].velocity().linear;
         println!("reaction forces {reacts}: drift {drift}, difference of velocities {}", rate.length());
         assert!(drift < 2e-2 && rate.length() < 1e-4);
         // It is drift: nothing calls it back.
@@ -94,7 +96,12 @@ fn beads_on_a_line_a_circle_and_a_cycloid() {
             let mut world = earth();
             let curve = JointCurve::custom(Arc::new(Cycloid(r)));
             let bead = ball(&mut world, 0.3, Cycloid(r).point(start));
-            world.add_joint(Joint::curve(GROUND, bead, curve).frames(Pose::IDENTITY, Pose::from_translation(Cycloid(r).point(start)))).unwrap();
+            world
+                .add_joint(
+                    Joint::curve(GROUND, bead, curve)
+                        .frames(Pose::IDENTITY, Pose::from_translation(Cycloid(r).point(start))),
+                )
+                .unwrap();
             let time = time_to_bottom(stepper.as_mut(), &mut world, bead, dt);
             let exact = std::f64::consts::PI * (r / G).sqrt();
             println!("reaction forces {reacts}, from {start}: {time}, exact {exact}");
@@ -106,7 +113,12 @@ fn beads_on_a_line_a_circle_and_a_cycloid() {
         let path = JointPath::Circle { center: DVec3::ZERO, normal: DVec3::Y, radius: r };
         let at = DVec3::new(ops::sin(0.02), 0.0, -ops::cos(0.02)) * r;
         let bead = ball(&mut world, 0.3, at);
-        world.add_joint(Joint::curve(GROUND, bead, JointCurve::new(path).unwrap()).frames(Pose::IDENTITY, Pose::from_translation(at))).unwrap();
+        world
+            .add_joint(
+                Joint::curve(GROUND, bead, JointCurve::new(path).unwrap())
+                    .frames(Pose::IDENTITY, Pose::from_translation(at)),
+            )
+            .unwrap();
         let time = time_to_bottom(stepper.as_mut(), &mut world, bead, dt);
         let exact = std::f64::consts::FRAC_PI_2 * (r / G).sqrt();
         println!("reaction forces {reacts}, circle: {time}, exact {exact}");
@@ -117,7 +129,12 @@ fn beads_on_a_line_a_circle_and_a_cycloid() {
         let direction = DVec3::new(0.8, 0.0, -0.6);
         let bead = ball(&mut world, 0.3, DVec3::ZERO);
         let path = JointPath::Line { origin: DVec3::ZERO, direction };
-        world.add_joint(Joint::curve(GROUND, bead, JointCurve::new(path).unwrap()).frames(Pose::IDENTITY, Pose::IDENTITY)).unwrap();
+        world
+            .add_joint(
+                Joint::curve(GROUND, bead, JointCurve::new(path).unwrap())
+                    .frames(Pose::IDENTITY, Pose::IDENTITY),
+            )
+            .unwrap();
         stepper.advance(&mut world, 1.0).unwrap();
         let expected = direction * (0.5 * G * 0.6);
         println!("reaction forces {reacts}, line: {}", world[bead].position());
@@ -138,7 +155,7 @@ fn a_point_in_a_bowl_is_a_spherical_pendulum() {
             let bob = ball(world, 0.5, at);
             let joint = if k == 0 {
                 let bowl = JointPatch::Ellipsoid { frame: Pose::IDENTITY, radii: DVec3::splat(r) };
-                Joint::surface(GROUND, bob, JointSurface::new(bowl).unwrap(), 0.0)
+                Joint::surface(GROUND, bob, JointSurface::new(bowl).unwrap())
                     .frames(Pose::IDENTITY, Pose::from_translation(at))
             } else {
                 Joint::distance(GROUND, bob).anchors([0.0; 3], at)
@@ -148,7 +165,10 @@ fn a_point_in_a_bowl_is_a_spherical_pendulum() {
             stepper.advance(world, 1.0).unwrap();
             let place = world[bob].position();
             println!("reaction forces {reacts}: at {place}, height {} of {}", place.z, at.z);
-            assert!((place.length() - r).abs() < 1e-5 && (place.z - at.z).abs() < if reacts { 1e-3 } else { 2e-2 });
+            assert!(
+                (place.length() - r).abs() < 1e-5
+                    && (place.z - at.z).abs() < if reacts { 1e-3 } else { 2e-2 }
+            );
         }
         let [a, b] = worlds.map(|w| w.bodies().next().unwrap().1.position());
         assert!((a - b).length() < 1e-4, "{a} {b}");
@@ -177,7 +197,8 @@ fn two_half_bars_that_are_welded_are_one_bar() {
     for (reacts, mut stepper) in both(1.0 / 480.0) {
         let half = DVec3::new(0.25, 0.05, 0.05);
         let mut split = earth();
-        let (a, b) = (block(&mut split, 1.0, half, DVec3::X * 0.25), block(&mut split, 1.0, half, DVec3::X * 0.75));
+        let (a, b) =
+            (block(&mut split, 1.0, half, DVec3::X * 0.25), block(&mut split, 1.0, half, DVec3::X * 0.75));
         let weld = split.add_joint(Joint::weld(a, b).anchor([0.5, 0.0, 0.0])).unwrap();
         split.add_joint(Joint::hinge(GROUND, a).anchor([0.0; 3]).axis([0.0, 1.0, 0.0])).unwrap();
         let mut whole = earth();
@@ -185,7 +206,9 @@ fn two_half_bars_that_are_welded_are_one_bar() {
         whole.add_joint(Joint::hinge(GROUND, bar).anchor([0.0; 3]).axis([0.0, 1.0, 0.0])).unwrap();
         stepper.advance(&mut split, 1.0).unwrap();
         stepper.advance(&mut whole, 1.0).unwrap();
-        let tip = |world: &World, id: sim_traits::BodyId, x: f64| world[id].user_pose().transform_point(DVec3::X * x);
+        let tip = |world: &World, id: sim_traits::BodyId, x: f64| {
+            world[id].user_pose().transform_point(DVec3::X * x)
+        };
         let [one, two] = [tip(&split, b, 0.25), tip(&whole, bar, 0.5)];
         println!("reaction forces {reacts}: tips {one} {two}, bent {:?}", split.joint_error(weld).unwrap());
         assert!((one - two).length() < if reacts { 1e-3 } else { 3e-2 });
@@ -194,16 +217,22 @@ fn two_half_bars_that_are_welded_are_one_bar() {
             let mut world = earth();
             let (a, b) = (block(&mut world, 1.0, half, DVec3::Z), block(&mut world, 1.0, half, DVec3::ZERO));
             world.add_joint(Joint::weld(GROUND, a).anchor([0.0, 0.0, 1.1])).unwrap();
-            let weld = world.add_joint(Joint::weld(a, b).anchor([0.0, 0.0, 0.5]).breaking_force(limit)).unwrap();
+            let weld =
+                world.add_joint(Joint::weld(a, b).anchor([0.0, 0.0, 0.5]).breaking_force(limit)).unwrap();
             stepper.advance(&mut world, 0.2).unwrap();
             assert_eq!(world.joint(weld).unwrap().is_broken(), breaks, "reaction forces {reacts}, {limit}");
         }
         for (limit, breaks) in [(0.9 * 0.25 * G, true), (1.1 * 0.25 * G, false)] {
             let mut world = earth();
             let arm = block(&mut world, 1.0, half, DVec3::X * 0.25);
-            let weld = world.add_joint(Joint::weld(GROUND, arm).anchor([0.0; 3]).breaking_torque(limit)).unwrap();
+            let weld =
+                world.add_joint(Joint::weld(GROUND, arm).anchor([0.0; 3]).breaking_torque(limit)).unwrap();
             stepper.advance(&mut world, 0.2).unwrap();
-            assert_eq!(world.joint(weld).unwrap().is_broken(), breaks, "reaction forces {reacts}, torque {limit}");
+            assert_eq!(
+                world.joint(weld).unwrap().is_broken(),
+                breaks,
+                "reaction forces {reacts}, torque {limit}"
+            );
         }
     }
 }
@@ -220,7 +249,9 @@ fn what_may_not_turn_flies_as_it_would() {
         let turned = rotation_angle(world[id].user_pose().rotation, DQuat::IDENTITY);
         let expected = DVec3::new(0.5, -1.0, 2.0 - 0.5 * G);
         println!("reaction forces {reacts}: turned {turned}, at {}", world[id].position());
-        assert!(turned < 1e-4 && (world[id].position() - expected).length() < if reacts { 1e-6 } else { 3e-2 });
+        assert!(
+            turned < 1e-4 && (world[id].position() - expected).length() < if reacts { 1e-6 } else { 3e-2 }
+        );
     }
 }
 
@@ -236,8 +267,13 @@ fn a_block_on_a_plane_slides_and_yaws_and_never_tips() {
         stepper.advance(&mut world, 2.0).unwrap();
         let (pose, v) = (world[id].user_pose(), world[id].velocity());
         println!("reaction forces {reacts}: {pose:?} {v:?}");
-        assert!((pose.rotation * DVec3::Z - DVec3::Z).length() < 1e-5 && (pose.translation.z - 0.2).abs() < 1e-5);
-        assert!((v.angular - DVec3::Z * 1.5).length() < 1e-4 && (v.linear - DVec3::new(0.5, -0.3, 0.0)).length() < 1e-4);
+        assert!(
+            (pose.rotation * DVec3::Z - DVec3::Z).length() < 1e-5 && (pose.translation.z - 0.2).abs() < 1e-5
+        );
+        assert!(
+            (v.angular - DVec3::Z * 1.5).length() < 1e-4
+                && (v.linear - DVec3::new(0.5, -0.3, 0.0)).length() < 1e-4
+        );
         assert!((pose.translation - DVec3::new(1.0, -0.6, 0.2)).length() < 1e-3);
     }
 }
@@ -272,7 +308,8 @@ fn a_rope_lets_fly_until_it_is_taut() {
     for (reacts, mut stepper) in both(1.0 / 480.0) {
         let mut world = earth();
         let bob = ball(&mut world, 0.5, DVec3::X * 0.3);
-        let rope = world.add_joint(Joint::rope(GROUND, bob).anchors([0.0; 3], [0.3, 0.0, 0.0]).length(1.0)).unwrap();
+        let rope =
+            world.add_joint(Joint::rope(GROUND, bob).anchors([0.0; 3], [0.3, 0.0, 0.0]).length(1.0)).unwrap();
         let taut = |world: &World| world.joint(rope).unwrap().reaction().linear.length() > 1e-6;
         let mut first = None;
         for _ in 0..480 {
@@ -287,7 +324,10 @@ fn a_rope_lets_fly_until_it_is_taut() {
             assert!(place.length() < 1.0 + if reacts { 0.02 } else { 1e-5 }, "{}", place.length());
         }
         let exact = (2.0 * (1.0_f64 - 0.09).sqrt() / G).sqrt();
-        println!("reaction forces {reacts}: taut at {first:?}, exact {exact}, then {}", world[bob].position().length());
+        println!(
+            "reaction forces {reacts}: taut at {first:?}, exact {exact}, then {}",
+            world[bob].position().length()
+        );
         assert!((first.unwrap() - exact).abs() < 2.0 / 480.0);
         // Then a circle, or nearer.
         assert!(world[bob].position().length() < 1.0 + 1e-4);
@@ -301,7 +341,10 @@ fn a_rope_lets_fly_until_it_is_taut() {
 fn a_rope_over_a_pulley_goes_slack_and_taut() {
     for (reacts, mut stepper) in both(1.0 / 480.0) {
         let mut world = earth();
-        let (a, b) = (ball(&mut world, 1.0, DVec3::new(-0.5, 0.0, -1.0)), ball(&mut world, 1.0, DVec3::new(0.5, 0.0, -1.0)));
+        let (a, b) = (
+            ball(&mut world, 1.0, DVec3::new(-0.5, 0.0, -1.0)),
+            ball(&mut world, 1.0, DVec3::new(0.5, 0.0, -1.0)),
+        );
         let points = [
             (a.into(), DVec3::new(-0.5, 0.0, -1.0)),
             (GROUND, DVec3::new(-0.5, 0.0, 0.0)),
@@ -339,16 +382,27 @@ fn a_rope_over_a_pulley_goes_slack_and_taut() {
 fn a_rope_with_two_ends_and_a_load_between_holds_three_bodies() {
     for (reacts, mut stepper) in both(1.0 / 480.0) {
         let mut world = space();
-        let ids = [DVec3::ZERO, DVec3::new(1.0, 0.5, 0.0), DVec3::new(2.0, 0.0, 0.3)].map(|x| ball(&mut world, 1.0, x));
+        let ids = [DVec3::ZERO, DVec3::new(1.0, 0.5, 0.0), DVec3::new(2.0, 0.0, 0.3)]
+            .map(|x| ball(&mut world, 1.0, x));
         let points = ids.map(|id| (id.into(), world[id].position()));
         let bar = world.add_joint(Joint::multibar(points)).unwrap();
         world.set_velocity(ids[1], Motion::new(DVec3::ZERO, DVec3::new(0.2, 1.0, 0.3))).unwrap();
         let momentum = |world: &World| ids.iter().map(|id| world[*id].velocity().linear).sum::<DVec3>();
-        let spin = |world: &World| ids.iter().map(|id| world[*id].position().cross(world[*id].velocity().linear)).sum::<DVec3>();
+        let spin = |world: &World| {
+            ids.iter().map(|id| world[*id].position().cross(world[*id].velocity().linear)).sum::<DVec3>()
+        };
         let (p, l, start) = (momentum(&world), spin(&world), energy(&world));
         stepper.advance(&mut world, 1.0).unwrap();
-        println!("reaction forces {reacts}: {} {}, energy {start} -> {}", momentum(&world), spin(&world), energy(&world));
-        assert!((momentum(&world) - p).length() < 1e-12 && (spin(&world) - l).length() < if reacts { 2e-3 } else { 2e-2 });
+        println!(
+            "reaction forces {reacts}: {} {}, energy {start} -> {}",
+            momentum(&world),
+            spin(&world),
+            energy(&world)
+        );
+        assert!(
+            (momentum(&world) - p).length() < 1e-12
+                && (spin(&world) - l).length() < if reacts { 2e-3 } else { 2e-2 }
+        );
         assert!(world.joint_error(bar).unwrap().linear < 1e-5);
         assert!((energy(&world) / start - 1.0).abs() < 0.02);
     }
@@ -368,23 +422,32 @@ fn any_number_of_shifts_and_turns_can_be_held() {
                     joint = joint.on_axis(k, JointAxis::locked());
                 }
                 let joint = world.add_joint(joint).unwrap();
-                world.set_velocity(id, Motion::new(DVec3::new(0.3, 0.2, 0.4), DVec3::new(0.3, -0.2, 0.5))).unwrap();
+                world
+                    .set_velocity(id, Motion::new(DVec3::new(0.3, 0.2, 0.4), DVec3::new(0.3, -0.2, 0.5)))
+                    .unwrap();
                 stepper.advance(&mut world, 0.5).unwrap();
                 for k in 0..6 {
                     let value = world.joint_value(joint, k).unwrap();
                     let held = k < shifts || (3..3 + turns).contains(&k);
-                    assert!(held == (value.abs() < 1e-5), "reaction forces {reacts}, {shifts} {turns}: axis {k} at {value}");
+                    assert!(
+                        held == (value.abs() < 1e-5),
+                        "reaction forces {reacts}, {shifts} {turns}: axis {k} at {value}"
+                    );
                 }
             }
         }
         // Three shifts and one turn have the name universal joint.
         let mut world = space();
         let id = block(&mut world, 1.0, DVec3::new(0.2, 0.15, 0.1), DVec3::X * 0.3);
-        let joint = Joint::universal(GROUND, id).anchor([0.0; 3]).axis([0.0, 0.0, 1.0]).second_axis([0.0, 1.0, 0.0]);
+        let joint =
+            Joint::universal(GROUND, id).anchor([0.0; 3]).axis([0.0, 0.0, 1.0]).second_axis([0.0, 1.0, 0.0]);
         let joint = world.add_joint(joint).unwrap();
         world.set_velocity(id, Motion::new(DVec3::new(0.0, 0.4, 0.6), DVec3::new(0.0, 0.18, -0.12))).unwrap();
         stepper.advance(&mut world, 0.5).unwrap();
-        assert!(world.joint_error(joint).unwrap().angular < 1e-4 && world.joint_error(joint).unwrap().linear < 1e-5);
+        assert!(
+            world.joint_error(joint).unwrap().angular < 1e-4
+                && world.joint_error(joint).unwrap().linear < 1e-5
+        );
         assert!((0..2).all(|k| world.joint_value(joint, k).unwrap().abs() > 0.1));
     }
 }
@@ -491,7 +554,8 @@ fn friction_stops_a_hinge_after_its_angle() {
 fn joints_are_switched_and_removed_while_it_runs() {
     for (reacts, mut stepper) in both(1.0 / 240.0) {
         let mut world = earth();
-        let ids: Vec<_> = (0..6).map(|k| ball(&mut world, 1.0, DVec3::X * (0.2 + 0.4 * f64::from(k)))).collect();
+        let ids: Vec<_> =
+            (0..6).map(|k| ball(&mut world, 1.0, DVec3::X * (0.2 + 0.4 * f64::from(k)))).collect();
         let mut joints = vec![];
         for k in 0..6 {
             let at = DVec3::X * (0.4 * k as f64);
@@ -512,9 +576,13 @@ fn joints_are_switched_and_removed_while_it_runs() {
         assert!(!world.joint(joints[3]).unwrap().is_active() && world.joint(joints[4]).unwrap().is_active());
         // The upper one goes too; nothing is left that holds.
         world.remove_joint(joints[0]).unwrap();
-        let top = world[ids[0]].velocity().linear + world[ids[1]].velocity().linear + world[ids[2]].velocity().linear;
+        let top = world[ids[0]].velocity().linear
+            + world[ids[1]].velocity().linear
+            + world[ids[2]].velocity().linear;
         stepper.advance(&mut world, 0.25).unwrap();
-        let now = world[ids[0]].velocity().linear + world[ids[1]].velocity().linear + world[ids[2]].velocity().linear;
+        let now = world[ids[0]].velocity().linear
+            + world[ids[1]].velocity().linear
+            + world[ids[2]].velocity().linear;
         assert!((now - top + DVec3::Z * (3.0 * G * 0.25)).length() < 1e-9);
     }
 }
@@ -532,7 +600,11 @@ fn a_rod_follows_a_crank_that_somebody_turns() {
             stepper.advance(&mut world, 0.05).unwrap();
             let crank_pin = world[crank].user_pose().transform_point(DVec3::X * 0.3);
             let own = world[rod].user_pose().transform_point(DVec3::Z * 0.4);
-            assert!((crank_pin - own).length() < 1e-5, "reaction forces {reacts}: {}", (crank_pin - own).length());
+            assert!(
+                (crank_pin - own).length() < 1e-5,
+                "reaction forces {reacts}: {}",
+                (crank_pin - own).length()
+            );
             assert!((crank_pin.length() - 0.3).abs() < 1e-9);
         }
         assert!(world.joint_error(pin).unwrap().linear < 1e-5);
@@ -557,7 +629,11 @@ fn loops_and_rolling_mix() {
             pins.push(world.add_joint(Joint::hinge(before, id).anchor(pin).axis([0.0, 1.0, 0.0])).unwrap());
             before = id.into();
         }
-        pins.push(world.add_joint(Joint::hinge(before, GROUND).anchor([1.0, 5.0, 0.0]).axis([0.0, 1.0, 0.0])).unwrap());
+        pins.push(
+            world
+                .add_joint(Joint::hinge(before, GROUND).anchor([1.0, 5.0, 0.0]).axis([0.0, 1.0, 0.0]))
+                .unwrap(),
+        );
         world.set_velocity(bars[0].0, Motion::new(DVec3::Y * 0.5, DVec3::X * 0.25)).unwrap();
         world.set_velocity(bars[1].0, Motion::new(DVec3::ZERO, DVec3::X * 0.5)).unwrap();
         world.set_velocity(bars[2].0, Motion::new(DVec3::Y * 0.5, DVec3::X * 0.25)).unwrap();
@@ -566,7 +642,9 @@ fn loops_and_rolling_mix() {
         let id = disc(&mut world, r, DVec3::Z * r);
         let frame = block(&mut world, 2.0, DVec3::new(0.1, 0.05, 0.1), DVec3::new(0.0, 0.3, r));
         pins.push(world.add_joint(wheel(id, Pose::from_translation(DVec3::Z * r), r)).unwrap());
-        pins.push(world.add_joint(Joint::hinge(frame, id).anchor([0.0, 0.0, r]).axis([0.0, 1.0, 0.0])).unwrap());
+        pins.push(
+            world.add_joint(Joint::hinge(frame, id).anchor([0.0, 0.0, r]).axis([0.0, 1.0, 0.0])).unwrap(),
+        );
         world.add_joint(Joint::orientation(GROUND, frame)).unwrap();
         world.set_velocity(id, Motion::new(DVec3::Y * 2.0, DVec3::X * 0.6)).unwrap();
         world.set_velocity(frame, Motion::new(DVec3::ZERO, DVec3::X * 0.6)).unwrap();
@@ -578,7 +656,11 @@ fn loops_and_rolling_mix() {
                 assert!(miss.linear < 2e-5 && miss.angular < 1e-4, "reaction forces {reacts}: {miss:?}");
             }
         }
-        println!("reaction forces {reacts}: cart at {}, energy {start} -> {}", world[id].position().x, energy(&world));
+        println!(
+            "reaction forces {reacts}: cart at {}, energy {start} -> {}",
+            world[id].position().x,
+            energy(&world)
+        );
         assert!((world[id].position().x - 0.3).abs() < 1e-3 && (energy(&world) / start - 1.0).abs() < 2e-2);
         assert!((world[bars[1].0].position().x - 0.5).abs() > 0.1, "the linkage moves");
     }

@@ -36,7 +36,7 @@
 use constraint_dynamics::reaction::{
     BodyState, JointConstraint, JointConstraints, Mobility, ReactionBody, ReactionState,
 };
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState as RigidState};
 use sim_math::{
     Pose,
     glam::DVec3,
@@ -89,7 +89,7 @@ pub(super) fn read_bodies(bodies: &mut Bodies, world: &World, h: f64) -> Result<
                 ReactionBody { mobility, state, given: Force::new(DVec3::ZERO, weight) }
             }
             (BodyKind::Scripted, _) => {
-                let next = body.piece().at(end).map_err(|source| StepError::Body { body: id, source })?;
+                let next = body.at(end).map_err(|source| StepError::Body { body: id, source })?;
                 ReactionBody { mobility: Mobility::Moved(of(&next)), state, given: Force::ZERO }
             }
             _ => moved(still),
@@ -110,13 +110,14 @@ pub(super) fn read_bodies(bodies: &mut Bodies, world: &World, h: f64) -> Result<
 /// Adds the forces that depend on the state.
 pub(super) fn read_forces(bodies: &mut Bodies, world: &World, h: f64) -> Result<(), StepError> {
     let Bodies { all, ids, number, pushes } = bodies;
-    let middle = |id: BodyId| -> Option<RigidState> {
-        let mut state = *world.get(id)?.state();
+    let middle = |id: BodyId| -> Option<(&BodyModel, RigidState)> {
+        let body = world.get(id)?;
+        let mut state = *body.state();
         let (pose, v) = (*state.pose(), state.velocity);
         let rotation = (quat_exp(v.angular * (0.5 * h)) * pose.rotation).normalize();
         // A pose that is not finite stays where it was: the push says what is wrong.
         let _ = state.set_pose(Pose::new(pose.translation + v.linear * (0.5 * h), rotation));
-        Some(state)
+        Some((body.model(), state))
     };
     for (_, force) in world.forces().filter(|(_, f)| !f.is_uniform()) {
         let elastic = world.is_elastic(force);

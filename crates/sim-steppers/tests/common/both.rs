@@ -1,12 +1,18 @@
 //! The same world under exact time stepping and under reaction forces.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test program uses some of these helpers")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "each test program uses some of these helpers"
+)]
 
 use collision_broadphase::CoherentHash;
 use collision_narrowphase::default_chain;
 use constraint_dynamics::ConeNewton;
 use sim_math::glam::DVec3;
 use sim_steppers::{
-    Collisions, ContactMethod, ReactionForce, ReactionForceParams, TimeParts, TimeStepping, TimeSteppingParams,
+    Collisions, ContactMethod, ReactionForce, ReactionForceParams, TimeParts, TimeStepping,
+    TimeSteppingParams,
 };
 use sim_traits::{BodyId, Cuboid, Serial, Sphere};
 use sim_world::{Body, JointPartner, Stepper, World};

@@ -32,7 +32,7 @@ use crate::{
     piece::{Law, Piece},
     slots::Slots,
 };
-use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
+use rigid_impulse::{BodyError, BodyState, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{BodyId, ColliderId, JointId};
 use std::ops::Index;
@@ -78,6 +78,8 @@ pub struct World {
     pub(crate) colliders: Slots<Collider>,
     /// Materials by name, and how coefficients of two surfaces combine.
     pub(crate) materials: MaterialTable,
+    /// A collider has a traction that is not plain, or had one.
+    pub(crate) tractions: bool,
     pub(crate) forces: Vec<Option<ForceGenerator>>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
@@ -160,6 +162,7 @@ impl World {
             bodies: Slots::default(),
             colliders: Slots::default(),
             materials: MaterialTable::default(),
+            tractions: false,
             forces: Vec::new(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
@@ -224,6 +227,7 @@ impl World {
     pub fn add(&mut self, body: BodyBuilder) -> Result<BodyId, WorldError> {
         let id = self.bodies.next_id();
         let (mut body, colliders) = body.build(id, self.time, self.gravity, &self.materials)?;
+        self.tractions |= colliders.iter().any(|c| !c.traction.is_plain());
         body.colliders = colliders.into_iter().map(|c| self.colliders.insert(c)).collect();
         let id = self.bodies.insert(body);
         self.note(Change::Added(id));
@@ -304,8 +308,8 @@ impl World {
             return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
         }
         let named = |source: BodyError| WorldError::Body { body: id, source };
-        RigidState::fixed(world_from_user).map_err(named)?;
-        let user_from_body = body.now.user_pose().inverse_mul(body.now.pose());
+        BodyState::at_rest(world_from_user).map_err(named)?;
+        let user_from_body = body.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
         self.aside(|world| world.restart(id, state))?;
@@ -335,8 +339,9 @@ impl World {
     /// # Errors
     /// As [`World::set_velocity`].
     pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
-        let mut state = self.body(id)?.now;
-        state.apply_impulse(point, impulse);
+        let body = self.body(id)?;
+        let mut state = body.now;
+        state.apply_impulse(&body.model, point, impulse);
         self.set_velocity(id, state.velocity)
     }
 
@@ -352,23 +357,23 @@ impl World {
     }
 
     /// Begins a new piece at the world's time.
-    fn restart(&mut self, id: BodyId, state: RigidState) -> Result<(), WorldError> {
+    fn restart(&mut self, id: BodyId, state: BodyState) -> Result<(), WorldError> {
         let (time, gravity) = (self.time, self.gravity);
         let body = self.body(id)?;
-        let before = body.now;
+        let (model, before) = (body.model, body.now);
         match body.cluster {
             Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
             None => {
                 let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
                 self.account.flight(body, gravity, time);
                 body.piece = if body.is_free() {
-                    Piece::ballistic(time, state, gravity + body.pull)
+                    Piece::ballistic(time, &model, state, gravity + body.pull)
                 } else {
                     Piece::still(state)
                 };
             }
         }
-        self.account.pushed(&before, &state);
+        self.account.pushed(&model, [&before, &state]);
         if let Some(body) = self.bodies.get_mut(id) {
             (body.rest, body.now) = (Rest::Awake, state);
         }
