@@ -47,6 +47,7 @@
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
 //! | [`joints`] | rows of all kinds of joints |
+//! | [`reaction`] | reaction forces of joints found through the integrator |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
 //! # Features

@@ -32,7 +32,8 @@ pub enum JacobianKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ReactionParams {
-    /// The error of all rows together (root of the sum of squares, m and rad) at which iterations stop. If it is negative, `max_iterations` are made whatever the error.
+    /// The error of all rows together (root of the sum of squares, m and rad) at which iterations stop. Velocities are as good as 2/h times this.
+    /// If it is negative, `max_iterations` are made whatever the error.
     pub max_error: f64,
     /// Most iterations per frame and part.
     pub max_iterations: u32,
@@ -59,7 +60,7 @@ pub struct ReactionParams {
 impl Default for ReactionParams {
     fn default() -> Self {
         Self {
-            max_error: 1e-6,
+            max_error: 1e-8,
             max_iterations: 20,
             stiffness: 1.0,
             velocity_share: 0.5,
