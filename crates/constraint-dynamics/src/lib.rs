@@ -48,6 +48,7 @@
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
 //! | [`joints`] | rows of all kinds of joints |
+//! | [`reaction`] | reaction forces of joints found through the integrator |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
 //! # Features
@@ -82,6 +83,7 @@ pub mod normals;
 mod order;
 pub mod polyhedral;
 pub mod pool;
+pub mod reaction;
 mod reflect;
 pub mod restitution;
 pub mod rolling;

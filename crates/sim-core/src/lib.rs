@@ -94,8 +94,9 @@ pub mod prelude {
         spatial::Motion,
     };
     pub use sim_steppers::{
-        ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Micro, Parts, SleepParams,
-        Stabilization, TimeSleepParams, TimeStepping, TimeSteppingParams,
+        Collisions, ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Micro, Parts,
+        ReactionForce, ReactionForceParams, SleepParams, Stabilization, TimeSleepParams, TimeStepping,
+        TimeSteppingParams,
     };
     pub use sim_traits::{
         BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, JointId, Ray, Serial, Shape, ShapeError,

@@ -99,9 +99,24 @@ fn event_driven_with_bodies_that_sleep() {
     conforms(&|| events(|p| p.sleep = Some(sleep)), Splits::Anywhere);
 }
 
+/// With bodies that pass through each other.
+fn reacting(set: impl FnOnce(&mut ReactionForceParams)) -> Box<dyn Stepper> {
+    let mut params = ReactionForceParams::default();
+    (params.dt, params.collisions) = (STEP, Collisions::Ignore);
+    set(&mut params);
+    Box::new(ReactionForce::new(params))
+}
+
+#[test]
+fn reaction_forces() {
+    conforms(&|| reacting(|_| {}), Splits::Steps(STEP));
+}
+
 #[test]
 fn parameters_that_cannot_be_are_refused_by_prepare_as_by_advance() {
-    let bad: [Make<'_>; 4] = [
+    let bad: [Make<'_>; 6] = [
+        &|| reacting(|p| p.dt = f64::INFINITY),
+        &|| reacting(|p| p.reaction.stiffness = 0.0),
         &|| events(|p| p.window = -1.0),
         &|| events(|p| p.margin = f64::NAN),
         &|| Box::new(time_stepping(ConeNewton::default(), stepping(|p| p.dt = 0.0))),

@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`EventDriven`] | from collision to collision, each at its exact time; resting contact as micro-collisions |
 //! | [`TimeStepping`] | fixed steps, all contacts of an island solved together: piles, stacks, fixed frame rates |
+//! | [`ReactionForce`] | fixed steps of the chosen integrator, joints held to a stated error; no contacts |
 //!
 //! [`Parts`] is one set of parts for all steppers, with defaults; each part can be exchanged.
 //!
@@ -44,12 +45,14 @@ pub mod event_driven;
 mod parts;
 mod pooled;
 mod push;
+pub mod reaction_force;
 mod scale;
 mod setters;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams};
 pub use parts::{ContactMethod, Parts};
+pub use reaction_force::{Collisions, ReactionForce, ReactionForceParams};
 pub use time_stepping::{Stabilization, TimeSleepParams, TimeStepping, TimeSteppingParams};
 
 /// Contact laws and the soft solver.
