@@ -368,13 +368,13 @@ fn what_pulls_may_stand_move_or_go() {
     assert!((gap - 1.0 - 0.6 * 2.0 / 30.0).abs() < 1e-9, "{gap}");
     assert!((world[id].velocity().linear.x - 2.0).abs() < 1e-9);
     // Without the spring it slows down by itself.
-    assert!(world.remove_force(force));
+    world.remove_force(force).unwrap();
     stepper.advance(&mut world, 1.0).unwrap();
     assert!((world[id].velocity().linear.x - 2.0 * ops::exp(-0.6)).abs() < 1e-9);
     // Without drag it flies on in closed form, and its piece has no end.
     world.remove(tug).unwrap();
     let drag = world.forces().next().unwrap().0;
-    world.remove_force(drag);
+    world.remove_force(drag).unwrap();
     assert_eq!((world.cluster_count(), world[id].piece().end()), (0, f64::INFINITY));
     let x = world[id].position().x;
     stepper.advance(&mut world, 1.0).unwrap();
@@ -427,7 +427,7 @@ fn sleeping_bodies_wake_for_a_spring_and_bodies_on_springs_do_not_sleep() {
     stepper.advance(&mut world, 6.0).unwrap();
     assert_eq!(world[id].rest(), sim_world::Rest::Awake);
     assert!((world[id].position().z - (1.5 - G / 100.0)).abs() < 1e-2, "{}", world[id].position());
-    world.remove_force(force);
+    world.remove_force(force).unwrap();
     stepper.advance(&mut world, 5.0).unwrap();
     assert_eq!(world[id].rest(), sim_world::Rest::Asleep);
 }

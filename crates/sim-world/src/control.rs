@@ -36,6 +36,7 @@
 //!
 //! `tests/control.rs` of `sim-steppers`
 
+use crate::slots::world_id;
 use crate::{
     error::WorldError,
     force::{ForceGenerator, ForceId},
@@ -46,18 +47,7 @@ use sim_math::glam::DVec3;
 use sim_traits::BodyId;
 use std::fmt::Debug;
 
-/// Name of a controller in a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ControllerId(pub(crate) u32);
-
-impl ControllerId {
-    /// Number of the controller, from 0 in the order of adding.
-    #[must_use]
-    pub const fn index(self) -> u32 {
-        self.0
-    }
-}
+world_id!(ControllerId, "controller");
 
 /// Acts on a world at its own rate.
 ///

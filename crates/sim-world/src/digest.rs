@@ -123,6 +123,7 @@ impl World {
             bits.0.write_u8(u8::from(piece.is_still()));
             bits.0.write_u8(body.rest() as u8);
             bits.vector(body.pull());
+            bits.0.write_u8(u8::from(body.outdated));
             bits.0.write_u64(body.tag());
         }
         for (id, collider) in self.colliders() {

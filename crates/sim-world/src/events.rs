@@ -1,23 +1,12 @@
 //! What happened, for the user: contacts, collisions, timers.
 
 use crate::control::ControllerId;
+use crate::slots::world_id;
 use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
 use sim_traits::{BodyId, ColliderId, JointId};
 
-/// Name of a timer in a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct TimerId(pub(crate) u32);
-
-impl TimerId {
-    /// Number of the timer, from 0 in the order of setting.
-    #[inline]
-    #[must_use]
-    pub const fn index(self) -> u32 {
-        self.0
-    }
-}
+world_id!(TimerId, "timer");
 
 /// Which collisions are listed. Resting bodies make hundreds of micro-collisions a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -99,7 +99,7 @@ pub enum StepError {
         source: BodyError,
     },
     /// A controller failed.
-    #[error("controller {controller} at t = {time} s: {source}", controller = .controller.index())]
+    #[error("{controller} at t = {time} s: {source}")]
     Controller {
         /// Which controller.
         controller: ControllerId,
@@ -349,6 +349,7 @@ pub trait Stepper: Debug + Send + Sync {
     /// # Errors
     /// What [`Stepper::advance`] would report at once.
     fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+        world.renew_motions()?;
         self.prepare_with(&mut StepperAccess::new(world))
     }
 
@@ -357,6 +358,7 @@ pub trait Stepper: Debug + Send + Sync {
     /// # Errors
     /// See [`StepError`].
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+        world.renew_motions()?;
         self.advance_with(&mut StepperAccess::new(world), duration)
     }
 

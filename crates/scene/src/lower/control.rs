@@ -272,7 +272,7 @@ fn replace(
     forces: impl Iterator<Item = (BodyId, DVec3)>,
 ) -> Result<(), WorldError> {
     for id in installed.drain(..) {
-        world.remove_force(id);
+        world.remove_force(id)?;
     }
     for (body, force) in forces {
         installed.push(world.add_force(ForceGenerator::Constant { body, force, torque: DVec3::ZERO })?);
@@ -337,6 +337,6 @@ impl Controller for RemoveBelow {
             .filter(|(_, body)| body.is_free() && body.center().dot(self.up) < self.height)
             .map(|(id, _)| id)
             .collect();
-        gone.into_iter().try_for_each(|id| world.remove(id))
+        gone.into_iter().try_for_each(|id| world.remove(id).map(drop))
     }
 }

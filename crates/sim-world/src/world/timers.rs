@@ -18,19 +18,19 @@ impl World {
             return Err(WorldError::NotPositive { what: "timer period", value: period });
         }
         check_finite("timer start", DVec3::splat(first))?;
-        self.timers.push(Some(Timer { first: first.max(self.time), period, count: 0 }));
-        let id = TimerId((self.timers.len() - 1) as u32);
+        let id = self.timers.insert(Timer { first: first.max(self.time), period, count: 0 });
         self.note(Change::Timer(id));
         Ok(id)
     }
 
-    /// Stops a timer; false if it was not there.
-    pub fn remove_timer(&mut self, id: TimerId) -> bool {
-        let there = self.timers.get_mut(id.0 as usize).and_then(Option::take).is_some();
-        if there {
-            self.note(Change::Timer(id));
-        }
-        there
+    /// Stops a timer and gives it back.
+    ///
+    /// # Errors
+    /// There is no such timer.
+    pub fn remove_timer(&mut self, id: TimerId) -> Result<Timer, WorldError> {
+        let timer = self.timers.remove(id).ok_or(WorldError::UnknownTimer { id })?;
+        self.note(Change::Timer(id));
+        Ok(timer)
     }
 
     /// What happened during the last advance, in order of time.
@@ -42,12 +42,12 @@ impl World {
     /// A timer, if it runs.
     #[must_use]
     pub fn timer(&self, id: TimerId) -> Option<&Timer> {
-        self.timers.get(id.0 as usize)?.as_ref()
+        self.timers.get(id)
     }
 
-    /// All timers.
+    /// All timers in the order of their slots.
     pub fn timers(&self) -> impl Iterator<Item = (TimerId, &Timer)> {
-        self.timers.iter().enumerate().filter_map(|(k, t)| Some((TimerId(k as u32), t.as_ref()?)))
+        self.timers.iter()
     }
 
     /// Adds an event to the list.
@@ -72,7 +72,7 @@ impl StepperAccess<'_> {
 
     /// Lets a timer go off: lists the event and counts.
     pub fn fire_timer(&mut self, id: TimerId, time: f64) {
-        if let Some(timer) = self.world.timers.get_mut(id.0 as usize).and_then(Option::as_mut) {
+        if let Some(timer) = self.world.timers.get_mut(id) {
             let kind = EventKind::Timer { timer: id, count: timer.count };
             timer.count += 1;
             self.world.list(Event { time, kind });
