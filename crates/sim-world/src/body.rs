@@ -195,7 +195,7 @@ impl Body {
         self.tag
     }
 
-    /// Acceleration of the centre of mass by constant forces, without gravity, m/s².
+    /// Acceleration of the centre of mass by constant forces, without gravity, m/s². Summed afresh when a stepper looks; until then changes leave rounding.
     #[inline]
     #[must_use]
     pub fn pull(&self) -> DVec3 {

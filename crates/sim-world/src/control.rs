@@ -91,6 +91,36 @@ pub trait Controller: Debug + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Controller>;
 }
 
+impl Controller for Box<dyn Controller> {
+    fn kind(&self) -> &'static str {
+        self.as_ref().kind()
+    }
+
+    fn update(&mut self, world: &mut World) -> Result<(), WorldError> {
+        self.as_mut().update(world)
+    }
+
+    fn release(&mut self, world: &mut World) -> Result<(), WorldError> {
+        self.as_mut().release(world)
+    }
+
+    fn set(&mut self, what: &str, value: f64) -> bool {
+        self.as_mut().set(what, value)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.as_ref().save()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.as_mut().load(bytes)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Controller> {
+        self.as_ref().boxed_clone()
+    }
+}
+
 /// A controller, its times, and whether it is switched on.
 #[derive(Debug)]
 pub(crate) struct Control {
@@ -358,13 +388,13 @@ impl Controller for Callback {
 }
 
 #[cfg(feature = "serde")]
-fn save<T: serde::Serialize>(data: &T) -> Vec<u8> {
+pub(crate) fn save<T: serde::Serialize>(data: &T) -> Vec<u8> {
     // Numbers, names and lists of them always have a form as bytes.
     postcard::to_allocvec(data).unwrap_or_default()
 }
 
 #[cfg(feature = "serde")]
-fn load<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
+pub(crate) fn load<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
     match postcard::take_from_bytes(bytes) {
         Ok((data, [])) => Ok(data),
         _ => Err(SnapshotError::Damaged { what: "a controller" }),
@@ -372,11 +402,11 @@ fn load<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError
 }
 
 #[cfg(not(feature = "serde"))]
-fn save<T>(_data: &T) -> Vec<u8> {
+pub(crate) fn save<T>(_data: &T) -> Vec<u8> {
     Vec::new()
 }
 
 #[cfg(not(feature = "serde"))]
-fn load<T>(_bytes: &[u8]) -> Result<T, SnapshotError> {
+pub(crate) fn load<T>(_bytes: &[u8]) -> Result<T, SnapshotError> {
     Err(SnapshotError::NoSerde)
 }

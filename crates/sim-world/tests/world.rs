@@ -205,8 +205,10 @@ fn constant_forces_add_up_and_leave_without_a_trace() {
     let second = world.add_force(push(0.2)).unwrap();
     assert!((world[id].pull().x - 0.15).abs() < 1e-16);
     assert!(world.remove_force(first).is_ok() && world.remove_force(second).is_ok());
+    as_stepper(&mut world, |_| ());
     assert_eq!(world[id].pull(), DVec3::ZERO);
     world.add_force(ForceGenerator::Drag { body: id, linear: 1.0, angular: 1.0 }).unwrap();
+    as_stepper(&mut world, |_| ());
     assert!(world[id].has_stateful_forces());
     world.remove(id).unwrap();
     assert_eq!(world.forces().count(), 0);

@@ -3,6 +3,7 @@
 use super::{Registry, SnapshotError};
 use crate::{
     account::Account,
+    acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity},
     body::{Body, Rest, check_surface, check_velocity},
     collider::{Collider, Groups, Surface},
     control::{Control, Controller, OpenLoop, Pid, Quantity},
@@ -439,6 +440,12 @@ impl ControlData {
                 Box::new(Pid::new(nobody, ForceId::new(u32::MAX, 0), Quantity::Position(DVec3::ZERO), 1.0))
             }
             "open loop" => Box::new(OpenLoop::new(nobody, ForceId::new(u32::MAX, 0), Vec::new(), false)),
+            SetGravity::KIND => Box::new(SetGravity::default()),
+            Push::KIND => Box::new(Push::default()),
+            SetVelocity::KIND => Box::new(SetVelocity::default()),
+            HoldForce::KIND => Box::new(HoldForce::default()),
+            HoldAt::KIND => Box::new(HoldAt::default()),
+            RemoveBelow::KIND => Box::new(RemoveBelow::default()),
             kind => registry
                 .controller_of(kind)
                 .ok_or_else(|| SnapshotError::UnknownKind { kind: kind.to_owned() })?,

@@ -1,13 +1,12 @@
 //! Controllers of a world.
 
-use super::{Change, World, check_finite};
+use super::{Change, World};
 use crate::{
     access::StepperAccess,
     control::{Control, Controller, ControllerId},
     error::WorldError,
     events::{Event, EventKind, Timer},
 };
-use sim_math::glam::DVec3;
 
 impl World {
     /// Adds a controller that is called at `first`, `first + period`, … (s); a `first` in the past counts from the world's
@@ -21,11 +20,19 @@ impl World {
         period: f64,
         controller: impl Controller + 'static,
     ) -> Result<ControllerId, WorldError> {
-        if !(period > 0.0 && period.is_finite()) {
-            return Err(WorldError::NotPositive { what: "controller period", value: period });
-        }
-        check_finite("controller start", DVec3::splat(first))?;
-        let timer = Timer { first: first.max(self.time), period, count: 0 };
+        self.add_controller_at(Timer::every(period).starting(first), controller)
+    }
+
+    /// Adds a controller with times of its own, such as [`Timer::once`]; a first time in the past counts from the world's time.
+    ///
+    /// # Errors
+    /// As [`World::add_controller`].
+    pub fn add_controller_at(
+        &mut self,
+        times: Timer,
+        controller: impl Controller + 'static,
+    ) -> Result<ControllerId, WorldError> {
+        let timer = self.check_timer(times, ["controller period", "controller start"])?;
         let control = Control { controller: Some(Box::new(controller)), timer, enabled: true };
         let id = self.controllers.insert(control);
         self.note(Change::Controller(id));

@@ -91,6 +91,11 @@ impl World {
         self.note(Change::Pushed(id));
     }
 
+    /// True if no motion is to begin anew.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.outdated.is_empty() && !self.regroup
+    }
+
     /// Begins the motions that ended by changes.
     pub(crate) fn renew_motions(&mut self) -> Result<(), WorldError> {
         if self.regroup {

@@ -14,13 +14,27 @@ impl World {
     /// # Errors
     /// A period that is not positive and finite, a time that is not finite.
     pub fn add_timer(&mut self, first: f64, period: f64) -> Result<TimerId, WorldError> {
-        if !(period > 0.0 && period.is_finite()) {
-            return Err(WorldError::NotPositive { what: "timer period", value: period });
-        }
-        check_finite("timer start", DVec3::splat(first))?;
-        let id = self.timers.insert(Timer { first: first.max(self.time), period, count: 0 });
+        self.add_timer_at(Timer::every(period).starting(first))
+    }
+
+    /// Sets a timer with times of its own, such as [`Timer::once`]; a first time in the past counts from the world's time.
+    ///
+    /// # Errors
+    /// As [`World::add_timer`].
+    pub fn add_timer_at(&mut self, times: Timer) -> Result<TimerId, WorldError> {
+        let timer = self.check_timer(times, ["timer period", "timer start"])?;
+        let id = self.timers.insert(timer);
         self.note(Change::Timer(id));
         Ok(id)
+    }
+
+    /// Times that can be, none of them in the past.
+    pub(super) fn check_timer(&self, timer: Timer, what: [&'static str; 2]) -> Result<Timer, WorldError> {
+        if !(timer.period > 0.0 && timer.period.is_finite()) {
+            return Err(WorldError::NotPositive { what: what[0], value: timer.period });
+        }
+        check_finite(what[1], DVec3::splat(timer.first))?;
+        Ok(Timer { first: timer.first.max(self.time), ..timer })
     }
 
     /// Stops a timer and gives it back.
