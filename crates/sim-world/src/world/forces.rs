@@ -134,10 +134,10 @@ impl World {
             return Ok(());
         }
         let mut result = Ok(());
-        force.apply(self.time, &|id| self.get(id).map(|b| *b.state()), &mut |id, wrench| {
+        force.apply(self.time, &|id| self.get(id).map(|b| (b.model(), *b.state())), &mut |id, wrench| {
             let free = self.get(id).filter(|b| b.is_free());
             let finite = |b: &Body| {
-                let inverse = b.state().inverse_inertia();
+                let inverse = b.inverse_inertia();
                 (wrench.linear / b.mass()).is_finite() && (inverse * wrench.moment).is_finite()
             };
             if free.is_some_and(|b| !finite(b)) && result.is_ok() {

@@ -133,7 +133,7 @@ impl World {
             Some(cluster) => self.launch(cluster, time, None),
             None => {
                 body.outdated = false;
-                body.piece = Piece::ballistic(time, body.now, gravity + body.pull);
+                body.piece = Piece::ballistic(time, &body.model, body.now, gravity + body.pull);
                 Ok(())
             }
         }
