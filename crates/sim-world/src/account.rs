@@ -271,7 +271,7 @@ pub(crate) struct Account {
     energy: EnergyAccount,
     momentum: MomentumAccount,
     /// Potential of springs at the start of the advance, with what the user changed of it since, J.
-    springs: f64,
+    pub(crate) springs: f64,
     /// Work of springs in steps, and what corrections added to their potential, J.
     elastic: Option<f64>,
     /// What the last one closed with.
@@ -288,12 +288,17 @@ struct Closed {
 }
 
 impl Account {
+    /// True during an advance.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Books the flight of a free body on its present piece until `time` (s), when another piece begins.
     pub(crate) fn flight(&mut self, body: &Body, gravity: DVec3, time: f64) {
         let (Some(open), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
         let (piece, mass) = (&body.piece, mass.mass());
         let from = piece.start().max(open);
-        if from >= time {
+        if from >= time || body.outdated {
             return;
         }
         match piece.law() {
@@ -455,14 +460,6 @@ impl World {
             sum.add(Momentum { linear, angular });
         }
         (energy, sum)
-    }
-
-    /// Makes a change that is not motion, and leaves what it does to springs out of the account.
-    pub(crate) fn aside<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.held_energy();
-        let out = change(self);
-        self.account.springs += self.held_energy() - before;
-        out
     }
 }
 

@@ -35,6 +35,10 @@ pub struct Body {
     pub(crate) colliders: SmallVec<[ColliderId; 4]>,
     /// Acceleration by constant forces, m/s².
     pub(crate) pull: DVec3,
+    /// Slots of the forces that act on it or hold on to it, sorted.
+    pub(crate) forces: SmallVec<[u32; 4]>,
+    /// Its motion ended at the present time, and begins anew before a stepper looks.
+    pub(crate) outdated: bool,
     /// The bodies it is integrated with, if forces act that have no closed form.
     pub(crate) cluster: Option<u32>,
     /// Length of the next step of integration, s.
@@ -154,6 +158,12 @@ impl Body {
         self.now.user_pose(&self.model)
     }
 
+    /// Present pose of the user's frame: [`Body::user_pose`].
+    #[must_use]
+    pub fn pose(&self) -> Pose {
+        self.now.user_pose(&self.model)
+    }
+
     /// Present position of the centre of mass, world, m.
     #[inline]
     #[must_use]
@@ -209,7 +219,7 @@ impl Body {
         self.now.spin(&self.model)
     }
 
-    /// The motion that the body is on.
+    /// The motion that the body is on. If the user changed something since the last advance, the next one begins with another.
     #[inline]
     #[must_use]
     pub fn piece(&self) -> &Piece {
@@ -229,7 +239,7 @@ impl Body {
         self.tag
     }
 
-    /// Acceleration of the centre of mass by constant forces, without gravity, m/s².
+    /// Acceleration of the centre of mass by constant forces, without gravity, m/s². Summed afresh when a stepper looks; until then changes leave rounding.
     #[inline]
     #[must_use]
     pub fn pull(&self) -> DVec3 {
@@ -466,6 +476,8 @@ impl BodyBuilder {
             now,
             colliders: colliders_of,
             pull: DVec3::ZERO,
+            forces: SmallVec::new(),
+            outdated: false,
             cluster: None,
             step_hint: None,
             tag: self.tag,

@@ -1,5 +1,6 @@
 //! What can be wrong with a world and its contents.
 
+use crate::{ControllerId, ForceId, TimerId};
 use rigid_impulse::{BodyError, MaterialId};
 use sim_math::{glam::DVec3, mass::MassError};
 use sim_traits::{BodyId, ColliderId, JointId, joint::JointError};
@@ -22,22 +23,34 @@ pub enum WorldError {
         id: ColliderId,
     },
     /// A force that was removed, or never was.
-    #[error("force {id} does not exist")]
+    #[error("{id} does not exist")]
     UnknownForce {
-        /// Its number.
-        id: u32,
+        /// Which force.
+        id: ForceId,
     },
-    /// A controller that was removed, or never was, or is acting at the moment.
-    #[error("controller {id} does not exist, or is acting")]
+    /// A timer that was stopped, or never was.
+    #[error("{id} does not exist")]
+    UnknownTimer {
+        /// Which timer.
+        id: TimerId,
+    },
+    /// A controller that was removed, or never was.
+    #[error("{id} does not exist")]
     UnknownController {
-        /// Its number.
-        id: u32,
+        /// Which controller.
+        id: ControllerId,
+    },
+    /// A controller that is acting at the moment: it cannot be changed from within.
+    #[error("{id} is acting")]
+    ControllerActing {
+        /// Which controller.
+        id: ControllerId,
     },
     /// A controller has no number of that name.
-    #[error("controller {id} has no {what:?}")]
+    #[error("{id} has no {what:?}")]
     UnknownSetting {
-        /// Its number.
-        id: u32,
+        /// Which controller.
+        id: ControllerId,
         /// The name.
         what: &'static str,
     },

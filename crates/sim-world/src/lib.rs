@@ -22,7 +22,7 @@
 //! | motion between events | [`Piece`], [`Law`] |
 //! | prescribed motion | [`Script`], [`Screw`] |
 //! | forces | [`ForceGenerator`], [`ForceField`] |
-//! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`] |
+//! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`]; [`SetGravity`], [`Push`], [`SetVelocity`], [`HoldForce`], [`HoldAt`], [`RemoveBelow`] |
 //! | what holds bodies together | [`Joint`], [`JointBuilder`], [`JointAxis`] |
 //! | what happened | [`Event`], [`EnergyAccount`], [`MomentumAccount`] |
 //! | questions | [`QueryIndex`] |
@@ -53,6 +53,7 @@
 
 mod access;
 mod account;
+mod acts;
 mod body;
 mod collider;
 mod control;
@@ -80,6 +81,7 @@ mod world;
 
 pub use access::StepperAccess;
 pub use account::{EnergyAccount, Momentum, MomentumAccount};
+pub use acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity};
 pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
 pub use collider::{Collider, ColliderBuilder, Groups, Surface, Traction, TurningFriction};
 pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};

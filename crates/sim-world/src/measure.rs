@@ -38,11 +38,11 @@ impl World {
 
     /// Of those that hold on to a body, J.
     pub(crate) fn held_energy_of(&self, id: BodyId) -> f64 {
-        let held = self.forces().filter(|(_, f)| f.bodies().any(|b| b == id) && self.is_elastic(f));
+        let held = self.forces_of(id).filter(|(_, f)| self.is_elastic(f));
         held.map(|(_, f)| self.stretch(f)).sum()
     }
 
-    fn stretch(&self, force: &ForceGenerator) -> f64 {
+    pub(crate) fn stretch(&self, force: &ForceGenerator) -> f64 {
         let ForceGenerator::Spring { a, b, stiffness, rest_length, .. } = force else { return 0.0 };
         let [p, q] = [a, b].map(|anchor| match *anchor {
             Anchor::World(point) => point,

@@ -104,7 +104,7 @@ pub enum StepError {
         source: BodyError,
     },
     /// A controller failed.
-    #[error("controller {controller} at t = {time} s: {source}", controller = .controller.index())]
+    #[error("{controller} at t = {time} s: {source}")]
     Controller {
         /// Which controller.
         controller: ControllerId,
@@ -356,6 +356,7 @@ pub trait Stepper: Debug + Send + Sync + AsAny {
     /// # Errors
     /// What [`Stepper::advance`] would report at once.
     fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+        world.renew_motions()?;
         self.prepare_with(&mut StepperAccess::new(world))
     }
 
@@ -364,6 +365,7 @@ pub trait Stepper: Debug + Send + Sync + AsAny {
     /// # Errors
     /// See [`StepError`].
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+        world.renew_motions()?;
         self.advance_with(&mut StepperAccess::new(world), duration)
     }
 

@@ -22,7 +22,7 @@ use constraint_dynamics::{
     soften::Softener,
 };
 use sim_math::glam::DVec3;
-use sim_world::{EventKind, StepReport};
+use sim_world::{EventKind, StepReport, TimerId};
 
 /// What the user chose: parts and parameters.
 #[derive(Debug)]
@@ -143,6 +143,8 @@ pub(super) struct Books {
     /// Contacts that began or ended in the present step.
     pub(super) begun: Vec<EventKind>,
     pub(super) trace: Option<Vec<Stage>>,
+    /// Scratch: timers that are due.
+    pub(super) due: Vec<(f64, TimerId)>,
 }
 
 impl Books {

@@ -215,6 +215,7 @@ impl TimeStepping {
                 correct::correct(setup, found, bodies, problem, books, world, true)?;
             }
         }
+        self.control(world)?;
         let mut k = 0.0;
         while k < count && duration > 0.0 {
             k += 1.0;
@@ -222,14 +223,27 @@ impl TimeStepping {
             let end = if k < count { start + duration * k / count } else { target };
             let mut cuts = [0; 2];
             while world.time() < end {
+                let stop = self.next_control(world, end);
                 if self.soft.is_some() {
-                    self.soft_step(world, end)?;
+                    self.soft_step(world, stop)?;
                 } else {
-                    self.step(world, end, &mut cuts)?;
+                    self.step(world, stop, &mut cuts)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Rounding of dates, s: a controller is due at a time that is so near.
+    fn rounding(&self) -> f64 {
+        1e-9 * self.setup.params.step()
+    }
+
+    /// The time at which a step ends because a controller acts, s; `end` at most.
+    fn next_control(&self, world: &World, end: f64) -> f64 {
+        let first = world.controllers().map(|(_, timer)| timer.next()).fold(f64::INFINITY, f64::min);
+        // Those that are due have acted.
+        if first < end - self.rounding() { first.max(world.time()) } else { end }
     }
 
     /// One step that ends at `end`, or earlier where it is cut: so often at bounces and for turning bodies.
@@ -299,12 +313,13 @@ impl TimeStepping {
         self.control(world)
     }
 
-    /// Controllers that were due within the step act at its end; what they change is noticed.
+    /// Controllers that are due act; what they change is noticed.
     pub(super) fn control(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let time = world.time();
         self.reached = time;
+        let until = time + self.rounding();
         let due: Vec<ControllerId> =
-            world.controllers().filter(|(_, timer)| timer.next() <= time).map(|(id, _)| id).collect();
+            world.controllers().filter(|(_, timer)| timer.next() <= until).map(|(id, _)| id).collect();
         for controller in due {
             let failed = |source| StepError::Controller { controller, time, source: Box::new(source) };
             world.run_controller(controller).map_err(failed)?;

@@ -8,6 +8,7 @@
 //! | `forces` | forces on bodies |
 //! | `joints` | what holds bodies together |
 //! | `mark` | which world it is |
+//! | `renew` | motions that begin anew after a change |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
 
@@ -17,6 +18,7 @@ mod forces;
 mod joints;
 mod mark;
 mod motion;
+mod renew;
 mod timers;
 
 use crate::{
@@ -27,7 +29,7 @@ use crate::{
     control::{Control, ControllerId},
     error::WorldError,
     events::{Contact, Event, Listing, Timer, TimerId},
-    force::{ForceGenerator, ForceId, ForceScratch, cluster::Cluster},
+    force::{ForceGenerator, ForceScratch, cluster::Cluster},
     joint::Joint,
     piece::{Law, Piece},
     slots::Slots,
@@ -39,6 +41,7 @@ use std::ops::Index;
 
 use mark::Identity;
 pub use mark::Mark;
+pub(crate) use renew::count;
 
 /// A change that the user made and a stepper must notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,12 +83,17 @@ pub struct World {
     pub(crate) materials: MaterialTable,
     /// A collider has a traction that is not plain, or had one.
     pub(crate) tractions: bool,
-    pub(crate) forces: Vec<Option<ForceGenerator>>,
+    pub(crate) forces: Slots<ForceGenerator>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) scratch: ForceScratch,
-    pub(crate) timers: Vec<Option<Timer>>,
-    pub(crate) controllers: Vec<Option<Control>>,
+    pub(crate) clusters_found: u64,
+    /// The forces that make clusters are others than when these were found.
+    pub(crate) regroup: bool,
+    /// Bodies whose motion ended at the present time: it begins anew before a stepper looks.
+    pub(crate) outdated: Vec<BodyId>,
+    pub(crate) timers: Slots<Timer>,
+    pub(crate) controllers: Slots<Control>,
     events: Vec<Event>,
     /// Which collisions are listed in [`World::events`].
     pub listing: Listing,
@@ -163,11 +171,14 @@ impl World {
             colliders: Slots::default(),
             materials: MaterialTable::default(),
             tractions: false,
-            forces: Vec::new(),
+            forces: Slots::default(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
-            timers: Vec::new(),
-            controllers: Vec::new(),
+            clusters_found: 0,
+            regroup: false,
+            outdated: Vec::new(),
+            timers: Slots::default(),
+            controllers: Slots::default(),
             events: Vec::new(),
             listing: Listing::default(),
             changes: Vec::new(),
@@ -234,25 +245,23 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a body with its colliders, and the forces and joints on it.
+    /// Removes a body with its colliders, and the forces and joints on it; gives back what it was.
     ///
     /// # Errors
     /// There is no such body.
-    pub fn remove(&mut self, id: BodyId) -> Result<(), WorldError> {
+    pub fn remove(&mut self, id: BodyId) -> Result<Body, WorldError> {
         self.body(id)?;
-        for k in 0..self.forces.len() {
-            if self.forces[k].as_ref().is_some_and(|f| f.bodies().any(|b| b == id)) {
-                self.remove_force(ForceId(k as u32));
-            }
+        while let Some((force, _)) = self.forces_of(id).last() {
+            self.remove_force(force)?;
         }
         self.remove_joints_of(id);
         let body = self.bodies.remove(id).ok_or(WorldError::UnknownBody { id })?;
         self.ignored.retain(|pair| !pair.contains(&id));
-        for collider in body.colliders {
+        for &collider in &body.colliders {
             self.colliders.remove(collider);
             self.note(Change::Removed(collider));
         }
-        Ok(())
+        Ok(body)
     }
 
     /// A body, if it is still there.
@@ -312,7 +321,11 @@ impl World {
         let user_from_body = body.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
-        self.aside(|world| world.restart(id, state))?;
+        let before = if self.account.is_open() { self.held_energy_of(id) } else { 0.0 };
+        self.restart(id, state)?;
+        if self.account.is_open() {
+            self.account.springs += self.held_energy_of(id) - before;
+        }
         self.note(Change::Moved(id));
         Ok(())
     }
@@ -353,7 +366,9 @@ impl World {
         let gravity = gravity.into();
         check_finite("gravity", gravity)?;
         let free: Vec<BodyId> = self.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
-        self.with_cut(&free, |world| world.gravity = gravity)
+        free.into_iter().for_each(|id| self.end_motion(id));
+        self.gravity = gravity;
+        Ok(())
     }
 
     /// Begins a new piece at the world's time.
@@ -362,7 +377,8 @@ impl World {
         let body = self.body(id)?;
         let (model, before) = (body.model, body.now);
         match body.cluster {
-            Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
+            Some(_) => self.end_motion(id),
+            None if body.outdated => {}
             None => {
                 let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
                 self.account.flight(body, gravity, time);

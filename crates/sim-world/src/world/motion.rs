@@ -155,6 +155,7 @@ impl StepperAccess<'_> {
         body.piece = Piece::still(state);
         body.now = state;
         body.rest = Rest::Quarantined;
+        body.outdated = false;
         self.world.account = account;
         self.world.list(Event { time, kind: EventKind::Quarantined { body: id } });
         Ok(())
