@@ -79,6 +79,9 @@ impl World {
             if !self.body(id)?.is_free() && !force.has_anchors() {
                 return Err(WorldError::NotFree { body: id, what: "forces do not move it" });
             }
+            if !force.is_uniform() {
+                super::trees::refuse_link(id, self.body(id)?, "only constant forces act on links")?;
+            }
         }
         Ok(())
     }

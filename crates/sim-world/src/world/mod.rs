@@ -10,6 +10,7 @@
 //! | `mark` | which world it is |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
+//! | `trees` | trees of joints |
 
 mod controllers;
 mod filters;
@@ -18,6 +19,7 @@ mod joints;
 mod mark;
 mod motion;
 mod timers;
+mod trees;
 
 use crate::{
     account::Account,
@@ -30,6 +32,7 @@ use crate::{
     joint::Joint,
     piece::{Law, Piece},
     slots::Slots,
+    tree::Tree,
 };
 use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
@@ -97,6 +100,9 @@ pub struct World {
     pub(crate) joints: Slots<Joint>,
     /// Bodies that pass through each other because a joint holds them: follows from the joints. Smaller slot first, sorted.
     joined: Vec<[BodyId; 2]>,
+    pub(crate) trees: Slots<Tree>,
+    /// Links of one tree that pass through each other: follows from the trees. Smaller slot first, sorted.
+    linked: Vec<[BodyId; 2]>,
 }
 
 /// Settings of a world before it has bodies.
@@ -173,6 +179,8 @@ impl World {
             contacts: Vec::new(),
             joints: Slots::default(),
             joined: Vec::new(),
+            trees: Slots::default(),
+            linked: Vec::new(),
         })
     }
 
@@ -232,9 +240,9 @@ impl World {
     /// Removes a body with its colliders, and the forces and joints on it.
     ///
     /// # Errors
-    /// There is no such body.
+    /// There is no such body, or it is a link: [`World::remove_tree`].
     pub fn remove(&mut self, id: BodyId) -> Result<(), WorldError> {
-        self.body(id)?;
+        trees::refuse_link(id, self.body(id)?, "it goes with its tree")?;
         for k in 0..self.forces.len() {
             if self.forces[k].as_ref().is_some_and(|f| f.bodies().any(|b| b == id)) {
                 self.remove_force(ForceId(k as u32));
@@ -296,9 +304,10 @@ impl World {
     /// Puts the user's frame of a free or fixed body elsewhere at once, velocities unchanged.
     ///
     /// # Errors
-    /// No such body, a scripted one, or a pose that cannot be.
+    /// No such body, a scripted one, a link of a tree, or a pose that cannot be.
     pub fn teleport(&mut self, id: BodyId, world_from_user: Pose) -> Result<(), WorldError> {
         let body = self.body_mut(id)?;
+        trees::refuse_link(id, body, "its tree says where it is")?;
         if matches!(body.piece.law(), Law::Scripted { .. }) {
             return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
         }
@@ -315,13 +324,14 @@ impl World {
     /// Gives a free body another velocity: at the centre of mass, world axes, rad/s and m/s.
     ///
     /// # Errors
-    /// No such body, one that is not free, or a velocity that is not finite.
+    /// No such body, one that is not free, a link of a tree, or a velocity that is not finite.
     pub fn set_velocity(&mut self, id: BodyId, velocity: Motion) -> Result<(), WorldError> {
         check_velocity(velocity).map_err(|source| WorldError::Body { body: id, source })?;
         let body = self.body_mut(id)?;
         if !body.is_free() {
             return Err(WorldError::NotFree { body: id, what: "its velocity cannot be set" });
         }
+        trees::refuse_link(id, body, "its tree says how it moves")?;
         let mut state = body.now;
         state.velocity = velocity;
         self.restart(id, state)?;
@@ -329,11 +339,14 @@ impl World {
         Ok(())
     }
 
-    /// Applies an impulse (N·s, world axes) at a world point of a free body.
+    /// Applies an impulse (N·s, world axes) at a world point of a free body or a link, whose whole tree answers.
     ///
     /// # Errors
-    /// As [`World::set_velocity`].
+    /// No such body, one that is not free, or an impulse that is not finite.
     pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
+        if let Some((tree, link)) = self.body(id)?.link {
+            return self.push_link(tree, link, point, impulse);
+        }
         let mut state = self.body(id)?.now;
         state.apply_impulse(point, impulse);
         self.set_velocity(id, state.velocity)
