@@ -126,6 +126,12 @@ impl Whitened {
         Ok(())
     }
 
+    /// D of a velocity: the inertia that moves with its joint when those beyond it are free.
+    #[must_use]
+    pub fn pivot(&self, dof: usize) -> f64 {
+        self.r.get(dof).map_or(0.0, |r| 1.0 / (r * r))
+    }
+
     /// Velocities on the path from the base to a link.
     #[must_use]
     pub fn path_len(&self, link: u32) -> usize {

@@ -21,6 +21,7 @@ pub(super) fn sync(
     world: &mut World,
 ) -> Result<(), StepError> {
     world.refuse_joints("event-driven")?;
+    world.refuse_trees("event-driven")?;
     let known = tables.seen == Some(world.mark_before_changes())
         && tables.reached.to_bits() == world.time().to_bits();
     let result = if known {

@@ -23,6 +23,7 @@
 //! | `contact` | the contact problem of a step |
 //! | `stiff` | the same where springs hold the bodies |
 //! | `joined` | joints as blocks of the problem |
+//! | `trees` | trees of joints, whose links are bodies |
 //! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `repay` | what that lifts is paid for by motion |
@@ -63,6 +64,7 @@ mod stepper;
 mod stiff;
 mod struck;
 mod travel;
+mod trees;
 mod turn_limit;
 mod turning;
 

@@ -12,6 +12,7 @@ use super::{
     sites::Sites,
     stepper::{Stage, TimeParts},
     stiff::Stiff,
+    trees::StepTrees,
 };
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact,
@@ -65,6 +66,8 @@ pub(super) struct StepBodies {
     pub(super) pool: Vec<PoolBody>,
     /// What happens to them in the step.
     pub(super) body_steps: Vec<BodyStep>,
+    /// Trees, whose links are among them.
+    pub(super) trees: StepTrees,
 }
 
 /// The problem of a step, and its solution.

@@ -43,7 +43,7 @@ use super::{
     sleep::{self, Sleep},
     soft::SoftContacts,
     state::{Books, Detection, Problem, Setup, StepBodies},
-    struck, turn_limit,
+    struck, trees, turn_limit,
 };
 use crate::{errors, scale::Scale};
 use constraint_dynamics::soft::SoftParams;
@@ -189,6 +189,7 @@ impl TimeStepping {
         refuse_unknown_forces(world)?;
         if self.soft.is_some() {
             world.refuse_joints("soft time stepping")?;
+            world.refuse_trees("soft time stepping")?;
         }
         self.find_scale(world);
         self.found.detect.invalidate();
@@ -278,6 +279,7 @@ impl TimeStepping {
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
         }
+        trees::read_trees(bodies, world)?;
         joined::read_joints(bodies, &mut problem.joined, world);
         books.trace(Stage::Impacts);
         let whole = end - time;
@@ -310,7 +312,9 @@ impl TimeStepping {
             found.detect.invalidate_pairs();
         }
         books.trace(Stage::Move);
+        trees::launch_trees(bodies, world, next)?;
         flight::launch(bodies, world).map_err(errors::of_world)?;
+        trees::book_trees(bodies, world, next)?;
         contact_events::fire_timers(books, world, next);
         world.set_time(next).map_err(errors::of_world)?;
         books.trace(Stage::Detect);

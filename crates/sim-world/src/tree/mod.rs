@@ -36,6 +36,7 @@ pub(crate) struct LinkSpec {
 #[derive(Debug, Clone)]
 pub struct Tree {
     pub(crate) name: String,
+    #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "snapshots make the model anew of it"))]
     pub(crate) specs: Arc<Vec<LinkSpec>>,
     pub(crate) model: Arc<Model>,
     pub(crate) state: State,
