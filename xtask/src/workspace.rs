@@ -31,6 +31,8 @@ pub(crate) struct Package {
     pub(crate) repository: Option<String>,
     /// Path of the readme from the package folder.
     pub(crate) readme: Option<String>,
+    /// It may be published.
+    pub(crate) published: bool,
 }
 
 /// The repository.
@@ -83,6 +85,7 @@ impl Workspace {
                 license: text(package, "license"),
                 repository: text(package, "repository"),
                 readme: text(package, "readme"),
+                published: package["publish"].is_null(),
             });
         }
         packages.sort_by(|a, b| a.name.cmp(&b.name));

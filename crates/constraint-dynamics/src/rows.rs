@@ -112,7 +112,11 @@ pub fn assemble(
     let rows = 3 * sites.len();
     for (n, site) in sites.iter().enumerate() {
         if let Some(side) = site.sides.iter().flatten().find(|s| s.system as usize >= systems.len()) {
-            return Err(DynamicsError::UnknownRow { entry: n, row: side.system, rows: systems.len() });
+            return Err(DynamicsError::UnknownSystem {
+                entry: n,
+                system: side.system,
+                systems: systems.len(),
+            });
         }
     }
     let RowsWorkspace { entries, spans, columns, scratch, product, dense } = workspace;

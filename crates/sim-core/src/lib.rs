@@ -90,7 +90,8 @@ pub mod prelude {
     pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
     pub use sim_world::{
         Anchor, Body, Callback, ColliderBuilder, Controller, EventKind, ForceGenerator, Groups, Listing,
-        OpenLoop, Pid, Quantity, QueryFilter, QueryIndex, Registry, StepReport, Stepper, World,
+        OpenLoop, Pid, Quantity, QueryFilter, QueryIndex, Registry, StepError, StepReport, Stepper,
+        StepperAccess, World,
     };
     pub use sim_world::{Joint, JointMotor, JointPartner};
 }

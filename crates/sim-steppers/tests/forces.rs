@@ -406,7 +406,7 @@ fn bad_forces_are_refused_and_a_field_that_breaks_freezes_its_body() {
     assert!(world[other].position().is_finite() && world[other].rest() == sim_world::Rest::Awake);
     // At once broken: refused, and nothing has changed.
     let mut world = World::new(DVec3::ZERO).unwrap();
-    world.set_time(1.0).unwrap();
+    common::stepper().advance(&mut world, 1.0).unwrap();
     let id = world.add(ball(0.1).moving([1.0, 0.0, 0.0])).unwrap();
     let field = ForceGenerator::Field { body: id, field: Field(Arc::new(Breaks)) };
     assert!(world.add_force(field).is_err());

@@ -53,6 +53,16 @@ pub enum DynamicsError {
         /// How many rows there are.
         rows: usize,
     },
+    /// A system that is not in the list.
+    #[error("entry {entry} names system {system}, but there are {systems} systems")]
+    UnknownSystem {
+        /// Position of the entry.
+        entry: usize,
+        /// The system it names.
+        system: u32,
+        /// How many systems there are.
+        systems: usize,
+    },
     /// A velocity that the system does not have.
     #[error("degree of freedom {dof} does not exist: the system has {count} velocities")]
     UnknownDof {

@@ -31,16 +31,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .moving([1.0, 0.0, 4.0])
             .spinning([0.1, 8.0, 0.1]),
     )?;
+    let bodies = [table, sieve, brick];
     println!("time [s] | table turned [rad] | sieve at y [m] | brick at z [m] | its energy [J]");
     for k in 0..=8 {
-        world.set_time(0.1 * f64::from(k))?;
-        let turned = world[table].user_pose().rotation.to_scaled_axis().z;
+        let time = 0.1 * f64::from(k);
+        let [table, sieve, brick] = bodies.map(|id| world[id].piece().at(time));
+        let (brick, turned) = (brick?, table?.user_pose().rotation.to_scaled_axis().z);
+        let height = brick.pose().translation.z;
         println!(
             "{:8.1} | {turned:18.6} | {:14.6} | {:14.6} | {:14.9}",
-            world.time(),
-            world[sieve].position().y,
-            world[brick].position().z,
-            world.kinetic_energy() + world.potential_energy()
+            time,
+            sieve?.user_pose().translation.y,
+            height,
+            brick.kinetic_energy() + world[bodies[2]].mass() * 9.81 * height
         );
     }
     Ok(())

@@ -64,6 +64,7 @@
 //! `tests/account.rs` of `sim-steppers`
 
 use crate::{
+    access::StepperAccess,
     body::Body,
     events::Collision,
     force::Exerted,
@@ -495,53 +496,56 @@ impl World {
         self.account.springs += self.held_energy() - before;
         out
     }
+}
 
-    /// Opens the account of an advance: for steppers.
+impl StepperAccess<'_> {
+    /// Opens the account of an advance.
     pub fn open_account(&mut self) {
-        let same = |c: &Closed| c.revision == self.revision && c.time.to_bits() == self.time().to_bits();
-        let (energy, momentum) = match self.account.closed.filter(same) {
+        let same =
+            |c: &Closed| c.revision == self.world.revision && c.time.to_bits() == self.world.time().to_bits();
+        let (energy, momentum) = match self.world.account.closed.filter(same) {
             Some(closed) => {
-                debug_assert_eq!(closed.energy.to_bits(), self.motion().0.to_bits(), "a change unseen");
+                debug_assert_eq!(closed.energy.to_bits(), self.world.motion().0.to_bits(), "a change unseen");
                 (closed.energy, closed.momentum)
             }
-            None => self.motion(),
+            None => self.world.motion(),
         };
-        let springs = self.held_energy();
-        self.account = Account {
+        let springs = self.world.held_energy();
+        self.world.account = Account {
             springs,
             elastic: None,
-            open: Some(self.time()),
+            open: Some(self.world.time()),
             energy: EnergyAccount { start: energy, end: energy, ..EnergyAccount::default() },
             momentum: MomentumAccount { start: momentum, end: momentum, ..MomentumAccount::default() },
             closed: None,
         };
     }
 
-    /// Closes it at the world's present time, when all states are of that time: for steppers.
+    /// Closes it at the world's present time, when all states are of that time.
     pub fn close_account(&mut self) -> (EnergyAccount, MomentumAccount) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        for cluster in 0..self.clusters.len() {
-            self.book_cluster(cluster, self.time(), &mut scratch);
+        let mut scratch = std::mem::take(&mut self.world.scratch);
+        for cluster in 0..self.world.clusters.len() {
+            self.world.book_cluster(cluster, self.world.time(), &mut scratch);
         }
-        self.scratch = scratch;
-        let mut account = self.account;
-        let (gravity, time) = (self.gravity(), self.time());
-        self.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
-        let (energy, momentum) = self.motion();
+        self.world.scratch = scratch;
+        let mut account = self.world.account;
+        let (gravity, time) = (self.world.gravity(), self.world.time());
+        self.world.bodies().for_each(|(_, body)| account.flight(body, gravity, time));
+        let (energy, momentum) = self.world.motion();
         (account.energy.end, account.momentum.end) = (energy, momentum);
-        account.energy.springs = account.springs - self.held_energy();
+        account.energy.springs = account.springs - self.world.held_energy();
         if let Some(elastic) = account.elastic {
             account.energy.stepping += elastic - account.energy.springs;
         }
         account.energy.flowed = account.energy.causes().into_iter().map(f64::abs).sum();
-        let closed = Closed { revision: self.revision, time, energy, momentum };
-        self.account = Account { closed: Some(closed), ..Account::default() };
+        let closed = Closed { revision: self.world.revision, time, energy, momentum };
+        self.world.account = Account { closed: Some(closed), ..Account::default() };
         (account.energy, account.momentum)
     }
 
-    /// Books what forces did in a step to a free body whose centre of mass is at `center` (m) in the open account: for steppers.
+    /// Books what forces did in a step to a free body whose centre of mass is at `center` (m) in the open account.
     pub fn book_force(&mut self, center: DVec3, work: &ForceWork) {
-        let account = &mut self.account;
+        let account = &mut self.world.account;
         if account.open.is_some() {
             account.energy.forces += work.others;
             *account.elastic.get_or_insert(0.0) += work.springs;
@@ -551,10 +555,10 @@ impl World {
         }
     }
 
-    /// Books the work of all contacts of a step in the open account: for steppers that know no single collisions.
+    /// Books the work of all contacts of a step in the open account, for those that know no single collisions.
     pub fn book_contact_work(&mut self, work: &ContactWork) {
-        if self.account.open.is_some() {
-            let energy = &mut self.account.energy;
+        if self.world.account.open.is_some() {
+            let energy = &mut self.world.account.energy;
             energy.impact += work.impact;
             energy.micro += work.micro;
             energy.friction += work.friction;
@@ -564,10 +568,10 @@ impl World {
         }
     }
 
-    /// Books what the joints of a step did in the open account: for steppers.
+    /// Books what the joints of a step did in the open account.
     pub fn book_joint_work(&mut self, work: &JointWork) {
-        if self.account.open.is_some() {
-            let Account { energy, momentum, elastic, .. } = &mut self.account;
+        if self.world.account.open.is_some() {
+            let Account { energy, momentum, elastic, .. } = &mut self.world.account;
             energy.joints += work.joints + work.limits;
             energy.drives += work.drives;
             energy.friction += work.friction;
@@ -579,25 +583,25 @@ impl World {
         }
     }
 
-    /// Books the impulse (N·s, at a point, m) that a fixed or scripted body exerted on a free one in the open account: for steppers.
+    /// Books the impulse (N·s, at a point, m) that a fixed or scripted body exerted on a free one in the open account.
     pub fn book_support(&mut self, by: &BodyKind, point: DVec3, impulse: DVec3) {
-        if self.account.open.is_some() {
+        if self.world.account.open.is_some() {
             let exerted = Momentum::at(point, impulse);
             match by {
                 BodyKind::Free(_) => {}
-                BodyKind::Fixed => self.account.momentum.fixed.add(exerted),
-                BodyKind::Scripted => self.account.momentum.scripted.add(exerted),
+                BodyKind::Fixed => self.world.account.momentum.fixed.add(exerted),
+                BodyKind::Scripted => self.world.account.momentum.scripted.add(exerted),
             }
         }
     }
 
-    /// Books impulses between two bodies in the open account, given the states before them: for steppers.
+    /// Books impulses between two bodies in the open account, given the states before them.
     pub fn book_collisions(&mut self, before: &[RigidState; 2], collisions: &[Collision]) {
-        self.account.collisions(*before, collisions);
+        self.world.account.collisions(*before, collisions);
     }
 
     /// Books one impulse in the open account, given what the two bodies are and their velocities at its point before and
-    /// after it, m/s: for steppers that know these.
+    /// after it, m/s, for those that know these.
     pub fn book_collision(
         &mut self,
         collision: &Collision,
@@ -605,7 +609,7 @@ impl World {
         before: [DVec3; 2],
         after: [DVec3; 2],
     ) {
-        self.account.collision(collision, kinds, before, after);
+        self.world.account.collision(collision, kinds, before, after);
     }
 }
 

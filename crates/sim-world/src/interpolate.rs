@@ -14,7 +14,7 @@ use sim_traits::BodyId;
 /// let ball = world.add(Body::free().shape(Sphere::new(0.1)?).moving([2.0, 0.0, 0.0]))?;
 /// let mut history = PoseHistory::default();
 /// history.capture(&world);
-/// world.set_time(1.0)?;
+/// sim_world::testkit::as_stepper(&mut world, |world| world.set_time(1.0))?; // or a stepper, in steps
 /// history.capture(&world);
 /// let pose = history.pose(ball, 0.25).ok_or("gone")?;
 /// assert_eq!(pose.translation.x, 0.5);
@@ -87,7 +87,7 @@ mod tests {
         let a = world.add(ball().moving([1.0, 0.0, 0.0]).spinning([0.0, 0.0, 1.0])).unwrap();
         let mut history = PoseHistory::default();
         history.capture(&world);
-        world.set_time(0.5).unwrap();
+        crate::testkit::as_stepper(&mut world, |world| world.set_time(0.5)).unwrap();
         let b = world.add(ball().at([0.0, 5.0, 0.0])).unwrap();
         history.capture(&world);
         assert_eq!(history.times(), [0.0, 0.5]);

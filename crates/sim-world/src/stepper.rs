@@ -1,6 +1,6 @@
 //! The seam between a world and what moves it on in time.
 
-use crate::{ControllerId, EnergyAccount, MomentumAccount, SnapshotError, World, WorldError};
+use crate::{ControllerId, EnergyAccount, MomentumAccount, SnapshotError, StepperAccess, World, WorldError};
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
 use sim_traits::{
@@ -161,9 +161,32 @@ pub enum StepError {
         /// Why.
         source: RowError,
     },
+    /// The world refused what the stepper or a controller asked for.
+    #[error(transparent)]
+    World(Box<WorldError>),
+    /// A body or collider that the stepper has in its tables is not in the world: a defect.
+    #[error("there is no {what} in slot {slot} at t = {time} s")]
+    EmptySlot {
+        /// Body or collider.
+        what: &'static str,
+        /// Its slot; the largest number if not even that is known.
+        slot: u32,
+        /// When, s.
+        time: f64,
+    },
     /// The event queue refused an event: a defect.
     #[error(transparent)]
     Queue(#[from] EventError),
+}
+
+impl From<WorldError> for StepError {
+    /// What is wrong with a body is named as such, so that a stepper can leave it behind.
+    fn from(error: WorldError) -> Self {
+        match error {
+            WorldError::Body { body, source } => Self::Body { body, source },
+            other => Self::World(Box::new(other)),
+        }
+    }
 }
 
 /// What a stepper did that solves contacts together; all zero for others.
@@ -330,18 +353,35 @@ pub trait Stepper: Debug + Send + Sync {
     /// Short name, such as `"event-driven"`.
     fn kind(&self) -> &'static str;
 
-    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside what the user
-    /// changed may wake up here, and are then listed here instead of in the next advance.
+    /// What [`Stepper::prepare`] does.
     ///
     /// # Errors
     /// What [`Stepper::advance`] would report at once.
-    fn prepare(&mut self, world: &mut World) -> Result<(), StepError>;
+    fn prepare_with(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError>;
 
-    /// Moves the world on by `duration` ≥ 0 seconds.
+    /// What [`Stepper::advance`] does.
     ///
     /// # Errors
     /// See [`StepError`].
-    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError>;
+    fn advance_with(&mut self, world: &mut StepperAccess<'_>, duration: f64)
+    -> Result<StepReport, StepError>;
+
+    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside what the user
+    /// changed may wake up here, and are then listed here instead of in the next advance. Implementers write [`Stepper::prepare_with`].
+    ///
+    /// # Errors
+    /// What [`Stepper::advance`] would report at once.
+    fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+        self.prepare_with(&mut StepperAccess::new(world))
+    }
+
+    /// Moves the world on by `duration` ≥ 0 seconds. Implementers write [`Stepper::advance_with`].
+    ///
+    /// # Errors
+    /// See [`StepError`].
+    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+        self.advance_with(&mut StepperAccess::new(world), duration)
+    }
 
     /// What of its tables influences the bits of a continuation of this world, as bytes; empty if nothing does.
     ///

@@ -15,12 +15,17 @@ use sim_traits::{
 };
 use sim_world::{
     Body, Breaking, Change, EventKind, Joint, JointAxis, JointBuilder, JointDrive, JointLimits, JointMotor,
-    JointPartner, JointSoftness, StepError, World, WorldError,
+    JointPartner, JointSoftness, StepError, World, WorldError, testkit::as_stepper,
 };
 use std::f64::consts::PI;
 
 fn space() -> World {
     World::new(DVec3::ZERO).unwrap()
+}
+
+/// What a stepper does to a joint.
+fn change_joint(world: &mut World, slot: u32, change: impl FnOnce(&mut Joint)) {
+    as_stepper(world, |world| change(world.joint_in_slot_mut(slot).unwrap().1));
 }
 
 fn cube(world: &mut World, at: DVec3) -> BodyId {
@@ -195,8 +200,7 @@ fn values_and_rates_follow_the_bodies() {
             world.teleport(b, Pose::new(pivot + turn * start, turn)).unwrap();
             *world[b].state().pose()
         }];
-        let (_, joint) = world.joint_in_slot_mut(hinge.index()).unwrap();
-        joint.rows(&poses, &[], &mut JointRows::default());
+        change_joint(&mut world, hinge.index(), |joint| joint.rows(&poses, &[], &mut JointRows::default()));
         assert!((world.joint_value(hinge, 0).unwrap() - angle).abs() < 1e-13);
     }
 }
@@ -229,7 +233,9 @@ fn gears_and_racks_couple_joints() {
 #[test]
 fn joined_bodies_do_not_collide_unless_they_are_let() {
     let (mut world, a, b) = two();
-    world.forget_changes();
+    as_stepper(&mut world, |world| {
+        world.forget_changes();
+    });
     assert!(!world.ignores(a, b));
     let weld = world.add_joint(Joint::weld(a, b)).unwrap();
     assert_eq!(world.changes(), [Change::Joint(weld), Change::Filtered(a), Change::Filtered(b)]);
@@ -298,9 +304,11 @@ fn settings_change_while_it_runs() {
     let (mut world, a, b) = two();
     let hinge = world.add_joint(Joint::hinge(a, b).motor(JointMotor::velocity(1.0, 2.0))).unwrap();
     let rope = world.add_joint(Joint::rope(a, b)).unwrap();
-    world.forget_changes();
+    as_stepper(&mut world, |world| {
+        world.forget_changes();
+    });
     let faster = JointMotor::velocity(5.0, 2.0);
-    world.joint_in_slot_mut(hinge.index()).unwrap().1.impulses_mut().push(DVec3::X);
+    change_joint(&mut world, hinge.index(), |joint| joint.impulses_mut().push(DVec3::X));
     world.set_joint_motor(hinge, 0, Some(faster)).unwrap();
     assert_eq!(world.joint(hinge).unwrap().impulses(), [DVec3::X]);
     world.set_joint_motor(hinge, 0, Some(faster)).unwrap();
@@ -325,7 +333,7 @@ fn settings_change_while_it_runs() {
     let (mut out, mut inverses) = (JointRows::default(), Vec::new());
     world.joint_inverses(world.joint(hinge).unwrap(), &mut inverses);
     let poses = [a, b].map(|id| *world[id].state().pose());
-    world.joint_in_slot_mut(hinge.index()).unwrap().1.rows(&poses, &inverses, &mut out);
+    change_joint(&mut world, hinge.index(), |joint| joint.rows(&poses, &inverses, &mut out));
     assert!(out.blocks.iter().all(|b| matches!(b.laws[0], RowLaw::Drive { .. })));
     world.set_joint_breaking(hinge, Breaking { force: 3.0, ..Breaking::default() }).unwrap();
     assert!(world.set_joint_breaking(hinge, Breaking { torque: -1.0, ..Breaking::default() }).is_err());
@@ -337,20 +345,22 @@ fn overloaded_joints_break_once_and_limits_are_listed_on_arrival() {
     let (mut world, a, b) = two();
     let joint = world.add_joint(Joint::hinge(a, b).breaking_force(10.0).breaking_impulse(3.0)).unwrap();
     let load = |force: f64| Force::new(DVec3::X * 100.0, DVec3::Y * force);
-    assert!(!world.load_joint(joint, load(9.0), 2.9, 0.5));
+    assert!(!as_stepper(&mut world, |world| world.load_joint(joint, load(9.0), 2.9, 0.5)));
     assert!(world.events().is_empty() && world.joint(joint).unwrap().is_active());
     assert_eq!(world.joint(joint).unwrap().reaction(), load(9.0));
-    assert!(world.load_joint(joint, load(11.0), 0.0, 0.75));
-    assert!(!world.load_joint(joint, load(12.0), 0.0, 0.8));
+    assert!(as_stepper(&mut world, |world| world.load_joint(joint, load(11.0), 0.0, 0.75)));
+    assert!(!as_stepper(&mut world, |world| world.load_joint(joint, load(12.0), 0.0, 0.8)));
     let expected = EventKind::JointBroken { joint, force: 11.0, torque: 100.0, impulse: 0.0 };
     assert_eq!(world.events().iter().map(|e| (e.time, e.kind)).collect::<Vec<_>>(), [(0.75, expected)]);
     assert!(world.joint(joint).unwrap().is_broken() && !world.joint(joint).unwrap().is_active());
     assert!(world.refuse_joints("x").is_ok());
     world.mend_joint(joint).unwrap();
-    assert!(world.load_joint(joint, load(0.0), 3.1, 0.9));
-    world.clear_events();
+    assert!(as_stepper(&mut world, |world| world.load_joint(joint, load(0.0), 3.1, 0.9)));
+    as_stepper(&mut world, |world| {
+        world.clear_events();
+    });
     for (reached, time) in [(true, 1.0), (true, 1.1), (false, 1.2), (true, 1.3)] {
-        world.joint_at_limit(joint, 0, true, reached, time);
+        as_stepper(&mut world, |world| world.joint_at_limit(joint, 0, true, reached, time));
         assert_eq!(world.joint(joint).unwrap().is_at_limit(0, true), reached);
     }
     let kind = EventKind::JointLimit { joint, axis: 0, high: true };
@@ -359,7 +369,7 @@ fn overloaded_joints_break_once_and_limits_are_listed_on_arrival() {
         [(1.0, kind), (1.3, kind)]
     );
     assert!(!world.joint(joint).unwrap().is_at_limit(0, false));
-    world.joint_at_limit(joint, 77, true, true, 2.0);
+    as_stepper(&mut world, |world| world.joint_at_limit(joint, 77, true, true, 2.0));
 }
 
 #[test]
@@ -407,13 +417,13 @@ fn clones_and_digests_know_joints() {
     assert_ne!(copy.digest(), digest);
     assert_eq!(world.digest(), digest);
     let mut copy = world.clone();
-    copy.joint_in_slot_mut(0).unwrap().1.impulses_mut().push(DVec3::ZERO);
+    change_joint(&mut copy, 0, |joint| joint.impulses_mut().push(DVec3::ZERO));
     assert_ne!(copy.digest(), digest);
     // A hinge half a turn away has another angle in its memory.
     let turn = DQuat::from_rotation_z(PI * 0.9);
     assert!((ops::cos(PI) + 1.0).abs() < 1e-15);
     let poses = [*world[a].state().pose(), Pose::from_rotation(turn)];
-    world.joint_in_slot_mut(0).unwrap().1.rows(&poses, &[], &mut JointRows::default());
+    change_joint(&mut world, 0, |joint| joint.rows(&poses, &[], &mut JointRows::default()));
     assert_ne!(world.digest(), digest);
 }
 
@@ -432,7 +442,7 @@ fn snapshots_keep_joints() {
     world.add_joint(Joint::gear(hinges[0], hinges[1], 2.0)).unwrap();
     world.add_joint(Joint::curve(JointPartner::World, a, circle()).anchor(DVec3::X)).unwrap();
     world.remove_joint(JointId::new(3, 0)).unwrap();
-    world.joint_in_slot_mut(0).unwrap().1.impulses_mut().push(DVec3::new(1.0, -0.0, 3.0));
+    change_joint(&mut world, 0, |joint| joint.impulses_mut().push(DVec3::new(1.0, -0.0, 3.0)));
     let bytes = world.snapshot(&registry).unwrap();
     let mut again = World::restore(&bytes, &registry).unwrap();
     assert_eq!(again.digest(), world.digest());

@@ -40,6 +40,12 @@ fn check_crate(package: &Package, dir: &Path, without_example: &[(&str, &str)], 
     if !dir.join("README.md").is_file() {
         problems.push(Problem::error(&manifest, 1, "no README.md beside it"));
     }
+    // Only what is published needs the texts of its licences beside it: cargo packs nothing from above.
+    if package.published {
+        for text in ["LICENSE-MIT", "LICENSE-APACHE"].into_iter().filter(|text| !dir.join(text).is_file()) {
+            problems.push(Problem::error(&manifest, 1, format!("no {text} beside it")));
+        }
+    }
     let excused = without_example.iter().any(|(name, _)| *name == package.name);
     match (package.examples.is_empty(), excused) {
         (true, false) => problems.push(Problem::error(&manifest, 1, "no example: add `examples/<what>.rs`")),
@@ -78,6 +84,7 @@ mod tests {
             license: some(),
             repository: some(),
             readme: Some("README.md".to_owned()),
+            published: true,
             ..Package::default()
         }
     }
@@ -102,6 +109,10 @@ mod tests {
         for what in ["no `description`", "no `license`", "no `repository`", "no `readme`", "no example"] {
             assert!(found.iter().any(|p| p.contains(what)), "{what}: {found:?}");
         }
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut texts = Vec::new();
+        check_crate(&complete(), &dir, &[], &mut texts);
+        assert!(texts.iter().any(|p| p.to_string().contains("no LICENSE-MIT beside it")));
         let lost = Package { readme: Some("LOST.md".to_owned()), ..complete() };
         assert!(problems(&lost, &[])[0].contains("`LOST.md` does not exist"));
     }

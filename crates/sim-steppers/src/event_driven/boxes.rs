@@ -258,7 +258,7 @@ fn sides(world: &World, slot: u32) -> Option<(&Body, &Collider)> {
 fn bad_box(world: &World, params: &Scaled, slot: u32, time: f64, until: f64) -> StepError {
     let source = BodyError::NonFinite { what: "swept box", value: f64::NAN };
     let Some((_, collider)) = world.collider_in_slot(slot) else {
-        return StepError::Duration { value: time };
+        return StepError::EmptySlot { what: "collider", slot, time };
     };
     let body = collider.body();
     match world.get(body).map(|b| swept(b, collider, params, time, until, true)) {

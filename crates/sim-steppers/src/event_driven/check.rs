@@ -16,7 +16,7 @@ use super::{
 };
 use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
-use sim_world::{Collision, Contact, Event, EventKind, Listing, StepError, World};
+use sim_world::{Collision, Contact, Event, EventKind, Listing, StepError, StepperAccess, World};
 
 /// A look at a pair that may collide now.
 pub(super) fn check(
@@ -24,7 +24,7 @@ pub(super) fn check(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
 ) -> Result<(), StepError> {
@@ -141,7 +141,7 @@ fn answer(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
     seen: &Look,
@@ -185,7 +185,7 @@ fn collided(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
     seen: &Look,
@@ -236,7 +236,7 @@ fn collided(
 pub(super) fn note_collision(
     tables: &mut Tables,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
     c: &Collision,
@@ -295,7 +295,7 @@ pub(super) fn motion_changed(
 }
 
 /// Lists the ends of contacts; by pair, so that the order of tables and broad phase does not show.
-pub(super) fn list_pending(tables: &mut Tables, world: &mut World, time: f64) {
+pub(super) fn list_pending(tables: &mut Tables, world: &mut StepperAccess<'_>, time: f64) {
     tables.pending.sort_unstable_by_key(|(key, _)| *key);
     for (_, kind) in tables.pending.drain(..) {
         world.list(Event { time, kind });
@@ -303,7 +303,7 @@ pub(super) fn list_pending(tables: &mut Tables, world: &mut World, time: f64) {
 }
 
 /// Fills the world's list of contacts.
-pub(super) fn list_contacts(tables: &Tables, books: &Books, world: &mut World) {
+pub(super) fn list_contacts(tables: &Tables, books: &Books, world: &mut StepperAccess<'_>) {
     let (advance, list) = (books.advances, world.contacts_mut());
     list.clear();
     list.extend(tables.pairs.iter().filter(|(_, p)| p.touching).filter_map(|(_, pair)| {

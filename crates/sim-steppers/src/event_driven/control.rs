@@ -6,8 +6,7 @@ use super::{
     stepper::Item,
     sync,
 };
-use crate::errors::of_world;
-use sim_world::{ControllerId, StepError, TimerId, World, WorldError};
+use sim_world::{ControllerId, StepError, StepperAccess, TimerId, World, WorldError};
 
 /// Rank of the first controller among events of equal time: after all timers.
 const FIRST_RANK: u64 = 1 << 30;
@@ -18,11 +17,11 @@ pub(super) fn control(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     controller: ControllerId,
     time: f64,
 ) -> Result<(), StepError> {
-    world.set_time_by(setup.parts.executor.as_ref(), time).map_err(of_world)?;
+    world.set_time_by(setup.parts.executor.as_ref(), time).map_err(StepError::from)?;
     let result = world.run_controller(controller);
     sync::sync_changes(setup, tables, response, books, world)?;
     world.forget_changes();

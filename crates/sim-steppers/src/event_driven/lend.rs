@@ -54,7 +54,7 @@ use super::{
 use crate::push::Push;
 use rigid_impulse::{Body as RigidState, CollisionKind};
 use sim_math::glam::DVec3;
-use sim_world::{Collision, World};
+use sim_world::{Collision, StepperAccess, World};
 
 /// Most energy that phases lend to a body, as a share of what lifts it through the envelope: it is lifted from contact to where contacts are no longer
 /// low, and hops there. Less would leave it to creep where it is, at sixteen times the number of events.
@@ -213,7 +213,7 @@ pub(super) fn book_phase(
     tables: &mut Tables,
     books: &mut Books,
     phase: &mut Phase,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     time: f64,
     before: &Outcome,
 ) {

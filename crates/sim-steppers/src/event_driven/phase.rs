@@ -56,10 +56,9 @@ use super::{
     state::{Books, Response, Setup, Tables},
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
-use crate::errors::of_world;
 use rigid_impulse::Body as RigidState;
 use sim_math::glam::DVec3;
-use sim_world::{Rest, StepError, World};
+use sim_world::{Rest, StepError, StepperAccess, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over all contacts.
@@ -211,7 +210,7 @@ pub(super) fn collision_phase(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
     seen: &Look,
@@ -422,7 +421,7 @@ fn finish_phase(
     tables: &mut Tables,
     books: &mut Books,
     phase: &mut Phase,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     time: f64,
     before: &Outcome,
 ) -> Result<(), StepError> {
@@ -485,11 +484,16 @@ fn remember_forces(tables: &mut Tables, phase: &Phase, time: f64) {
 }
 
 /// Begins a new piece of a free body, if the state is finite.
-pub(super) fn relaunch(world: &mut World, slot: u32, time: f64, state: &RigidState) -> Result<(), StepError> {
+pub(super) fn relaunch(
+    world: &mut StepperAccess<'_>,
+    slot: u32,
+    time: f64,
+    state: &RigidState,
+) -> Result<(), StepError> {
     let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(()) };
     if let Some(&value) = state.velocity.to_array().iter().find(|x| !x.is_finite()) {
         let source = rigid_impulse::BodyError::NonFinite { what: "velocity after impact", value };
         return Err(StepError::Body { body: id, source });
     }
-    world.relaunch(id, time, *state).map_err(of_world)
+    world.relaunch(id, time, *state).map_err(StepError::from)
 }

@@ -42,7 +42,7 @@ use super::{
     state::{Books, Setup, Tables},
 };
 use rigid_impulse::bounds::{Travel, time_to_impact};
-use sim_world::{Event, EventKind, StepError, World};
+use sim_world::{Event, EventKind, StepError, StepperAccess, World};
 
 /// Longest time between looks at a pair that is about to change, s.
 const COARSE: f64 = 1e-4;
@@ -73,7 +73,7 @@ pub(super) fn sense(
     setup: &Setup,
     tables: &mut Tables,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
 ) -> Result<(), StepError> {

@@ -45,9 +45,9 @@ use super::{
     pairs::ActivePair,
     state::{Books, Setup, Tables},
 };
-use crate::{anchor::Anchor, errors::of_world};
+use crate::anchor::Anchor;
 use sim_math::spatial::Motion;
-use sim_world::{Body, Rest, StepError, World};
+use sim_world::{Body, Rest, StepError, StepperAccess, World};
 
 /// When bodies fall asleep.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +95,7 @@ pub(super) fn settle(
     setup: &mut Setup,
     tables: &mut Tables,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     time: f64,
 ) -> Result<(), StepError> {
     let Some(params) = setup.params.sleep else { return Ok(()) };
@@ -145,7 +145,7 @@ pub(super) fn settle(
         let Some((id, body)) = world.body_in_slot(slot) else { continue };
         let top = root(&mut tables.sleep.parent, slot);
         if body.is_free() && body.rest() == Rest::Awake && tables.sleep.ready[top as usize] {
-            world.put_to_sleep(id, time).map_err(of_world)?;
+            world.put_to_sleep(id, time).map_err(StepError::from)?;
             books.report.fell_asleep += 1;
             check::motion_changed(setup, tables, books, world, slot, None, time)?;
         }
@@ -158,7 +158,7 @@ pub(super) fn wake_island(
     setup: &mut Setup,
     tables: &mut Tables,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
 ) -> Result<bool, StepError> {

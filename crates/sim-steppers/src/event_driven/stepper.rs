@@ -54,13 +54,12 @@ use super::{
     state::{Books, Response, Setup, Tables},
     sync,
 };
-use crate::{
-    errors::{self, of_world},
-    scale::Scale,
-};
+use crate::{errors, scale::Scale};
 use rigid_impulse::EventId;
 use sim_traits::{BroadPhase, Executor, ImpactLaw, NarrowPhase};
-use sim_world::{ControllerId, SnapshotError, StepError, StepReport, Stepper, TimerId, World, WorldError};
+use sim_world::{
+    ControllerId, SnapshotError, StepError, StepReport, Stepper, StepperAccess, TimerId, World, WorldError,
+};
 
 /// The exchangeable parts of the stepper.
 #[derive(Debug)]
@@ -143,12 +142,16 @@ impl EventDriven {
     }
 
     /// Runs to `target` (s); bodies that stop being finite are left behind.
-    pub(super) fn run_guarded(&mut self, world: &mut World, target: f64) -> Result<(), (f64, StepError)> {
+    pub(super) fn run_guarded(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        target: f64,
+    ) -> Result<(), (f64, StepError)> {
         loop {
             let (time, error) = match self.run(world, target) {
                 Ok(()) => match world.set_time_by(self.setup.parts.executor.as_ref(), target) {
                     Ok(()) => return Ok(()),
-                    Err(error) => (target, of_world(error)),
+                    Err(error) => (target, StepError::from(error)),
                 },
                 Err(stopped) => stopped,
             };
@@ -157,7 +160,7 @@ impl EventDriven {
             self.books.report.quarantined += 1;
             // The others stay on their pieces; there may be more of the same kind.
             while let Err(error) = world.set_time_by(self.setup.parts.executor.as_ref(), time) {
-                let error = of_world(error);
+                let error = StepError::from(error);
                 let Some(body) = culprit(world, &error, time) else { return Err((time, error)) };
                 world.quarantine(body, time).map_err(|_| (time, error))?;
                 self.books.report.quarantined += 1;
@@ -170,7 +173,7 @@ impl EventDriven {
         }
     }
 
-    pub(super) fn run(&mut self, world: &mut World, target: f64) -> Result<(), (f64, StepError)> {
+    pub(super) fn run(&mut self, world: &mut StepperAccess<'_>, target: f64) -> Result<(), (f64, StepError)> {
         let mut last = world.time();
         while let Some((time, event, &item)) = self.tables.queue.peek() {
             if time > target {
@@ -186,7 +189,13 @@ impl EventDriven {
         Ok(())
     }
 
-    fn handle(&mut self, world: &mut World, time: f64, event: EventId, item: Item) -> Result<(), StepError> {
+    fn handle(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        time: f64,
+        event: EventId,
+        item: Item,
+    ) -> Result<(), StepError> {
         match item {
             Item::Window => {
                 self.books.report.windows += 1;
@@ -219,7 +228,7 @@ impl EventDriven {
                 time,
             )?,
             Item::Pieces(cluster) => {
-                world.continue_cluster(cluster, time).map_err(of_world)?;
+                world.continue_cluster(cluster, time).map_err(StepError::from)?;
                 clusters::cluster_changed(
                     &mut self.setup,
                     &mut self.tables,
@@ -249,11 +258,15 @@ impl Stepper for EventDriven {
         "event-driven"
     }
 
-    fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn prepare_with(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         sync::sync(&mut self.setup, &mut self.tables, &mut self.response, &mut self.books, world)
     }
 
-    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+    fn advance_with(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        duration: f64,
+    ) -> Result<StepReport, StepError> {
         let target = errors::target(world.time(), duration)?;
         self.books.report = StepReport::default();
         self.books.advances += 1;

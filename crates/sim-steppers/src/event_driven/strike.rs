@@ -178,7 +178,11 @@ fn strike_with(
             let named = free().next().and_then(|m| world.body_in_slot(m.slot));
             match named {
                 Some((body, _)) => StepError::ContactLaw { body, others: free().count() - 1, time, source },
-                None => StepError::Duration { value: time },
+                None => StepError::EmptySlot {
+                    what: "free body",
+                    slot: members.first().map_or(u32::MAX, |m| m.slot),
+                    time,
+                },
             }
         })?;
         let known = strike.contacts.len();

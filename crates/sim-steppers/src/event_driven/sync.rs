@@ -10,7 +10,7 @@ use super::{
 };
 use crate::scale::Scale;
 use sim_traits::Pair;
-use sim_world::{Body, Change, StepError, World};
+use sim_world::{Body, Change, StepError, StepperAccess, World};
 
 /// Takes notice of all changes since the last call; starts afresh with a world that it does not know.
 pub(super) fn sync(
@@ -18,7 +18,7 @@ pub(super) fn sync(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
     world.refuse_joints("event-driven")?;
     world.refuse_trees("event-driven")?;
@@ -43,7 +43,7 @@ fn rebuild(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
     setup.given.validate()?;
     setup.set_scale(Scale::of(world, Body::center));
@@ -84,7 +84,7 @@ pub(super) fn sync_changes(
     tables: &mut Tables,
     response: &mut Response,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
     let time = world.time();
     if world.changes().is_empty() {

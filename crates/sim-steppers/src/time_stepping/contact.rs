@@ -58,7 +58,7 @@ use constraint_dynamics::{
 use rigid_impulse::{BodyKind, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::{RowError, RowProblem};
-use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, World};
+use sim_world::{Body, ContactWork, Event, EventKind, Listing, StepError, StepperAccess, World};
 use std::ops::Range;
 
 /// Islands of so few contacts are solved as well as rounding allows, however fast they move.
@@ -98,7 +98,7 @@ pub(super) fn solve_contacts(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     mut length: Length,
 ) -> Result<f64, StepError> {
     books.trace(Stage::Forces);
@@ -545,7 +545,7 @@ fn book_contacts(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     h: f64,
 ) {
     for m in 0..problem.order.len() {
@@ -598,7 +598,13 @@ fn book_contacts(
 }
 
 /// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body that was pushed.
-fn book_step(bodies: &StepBodies, joined: &Joined, memory: &mut Memory, world: &mut World, h: f64) {
+fn book_step(
+    bodies: &StepBodies,
+    joined: &Joined,
+    memory: &mut Memory,
+    world: &mut StepperAccess<'_>,
+    h: f64,
+) {
     forces::book_forces(bodies, world, h, |slot| bodies.pool[slot].velocity);
     let mut work = ContactWork::default();
     for (slot, body_step) in bodies.body_steps.iter().enumerate() {
@@ -656,7 +662,7 @@ pub(super) fn book(
     found: &mut Detection,
     bodies: &StepBodies,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     entry: Entry,
 ) {
     let Entry { site, impulse, approach, kind, before } = entry;
@@ -701,7 +707,9 @@ pub(super) fn law_error(
     let time = world.time();
     match slots.first().and_then(|&slot| world.body_in_slot(slot)) {
         Some((body, _)) => StepError::ContactLaw { body, others: slots.len() - 1, time, source },
-        None => StepError::Duration { value: time },
+        None => {
+            StepError::EmptySlot { what: "free body", slot: slots.first().copied().unwrap_or(u32::MAX), time }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 pub(super) use crate::push::Push;
 use sim_math::glam::DVec3;
-use sim_world::{Contact, Event, Rest, World};
+use sim_world::{Contact, Event, Rest, StepperAccess};
 
 /// A pair that has exerted nothing yet.
 pub(super) const NONE: u32 = u32::MAX;
@@ -77,7 +77,7 @@ impl Exerted {
 }
 
 /// After a step: contacts that ended, sensors entered and left.
-pub(super) fn record(setup: &Setup, found: &mut Detection, books: &mut Books, world: &mut World) {
+pub(super) fn record(setup: &Setup, found: &mut Detection, books: &mut Books, world: &mut StepperAccess<'_>) {
     let time = world.time();
     for kind in found.detect.pending.drain(..) {
         world.list(Event { time, kind });
@@ -104,7 +104,7 @@ pub(super) fn record(setup: &Setup, found: &mut Detection, books: &mut Books, wo
 }
 
 /// Fills the world's list of contacts: in the order of pairs, which is that of colliders.
-pub(super) fn list_contacts(found: &Detection, books: &Books, world: &mut World) {
+pub(super) fn list_contacts(found: &Detection, books: &Books, world: &mut StepperAccess<'_>) {
     let list = world.contacts_mut();
     list.clear();
     for pair in found.detect.candidates.iter().filter(|p| p.touching && p.sensor.is_none()) {
@@ -118,7 +118,7 @@ pub(super) fn list_contacts(found: &Detection, books: &Books, world: &mut World)
 }
 
 /// Timers that are due until a time.
-pub(super) fn fire_timers(books: &mut Books, world: &mut World, until: f64) {
+pub(super) fn fire_timers(books: &mut Books, world: &mut StepperAccess<'_>, until: f64) {
     loop {
         let due = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
         let Some((date, id)) = due.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))) else { return };

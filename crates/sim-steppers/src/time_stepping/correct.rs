@@ -36,7 +36,6 @@
 //! `overlaps_are_opened_by_their_depth`, `large_overlaps_open_in_steps`, `tests/time_falling.rs`
 
 use super::{
-    super::errors,
     contact::{self, members_of},
     flight,
     impact::{self, contact_at},
@@ -56,7 +55,7 @@ use constraint_dynamics::{
 use rigid_impulse::Body as RigidState;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::RowProblem;
-use sim_world::{StepError, World};
+use sim_world::{StepError, StepperAccess};
 
 /// Share of the overlap that is left alone to which gaps are met.
 const ACCURACY: f64 = 0.4;
@@ -90,7 +89,7 @@ pub(super) fn correct(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     user: bool,
 ) -> Result<(), StepError> {
     if !matches!(setup.params.stabilization, Stabilization::PostStep(_)) {
@@ -104,7 +103,7 @@ pub(super) fn correct(
         && repay::repay(bodies, problem, books, world)
     {
         // Where they are now is not above where they were, wherever that is opened.
-        world.set_time(world.time()).map_err(errors::of_world)?;
+        world.set_time(world.time()).map_err(StepError::from)?;
         sites::follow_sites(setup, found, world, 0.0)?;
         open_overlaps(setup, found, bodies, problem, books, world, user)?;
     }
@@ -118,7 +117,7 @@ fn open_overlaps(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     user: bool,
 ) -> Result<bool, StepError> {
     let Stabilization::PostStep(most) = setup.params.stabilization else { return Ok(false) };
@@ -146,7 +145,11 @@ fn open_overlaps(
 }
 
 /// How far joints are from what they hold where the bodies are, m or rad.
-fn joints_off(bodies: &mut StepBodies, joined: &mut Joined, world: &mut World) -> Result<f64, StepError> {
+fn joints_off(
+    bodies: &mut StepBodies,
+    joined: &mut Joined,
+    world: &mut StepperAccess<'_>,
+) -> Result<f64, StepError> {
     if world.joint_count() == 0 && world.tree_count() == 0 {
         return Ok(0.0);
     }
@@ -163,7 +166,7 @@ fn correct_once(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     user: bool,
 ) -> Result<Option<f64>, StepError> {
     flight::read_bodies(bodies, world);
@@ -330,7 +333,13 @@ fn correct_mixed(
 }
 
 /// Moves the bodies by the twists in the pool.
-fn shift(bodies: &StepBodies, memory: &mut Memory, books: &mut Books, world: &mut World, user: bool) -> bool {
+fn shift(
+    bodies: &StepBodies,
+    memory: &mut Memory,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+    user: bool,
+) -> bool {
     let time = world.time();
     let mut any = false;
     for slot in 0..bodies.pool.len() as u32 {

@@ -11,7 +11,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::{Force, Motion},
 };
-use sim_world::{Body, Law, Piece, Rest, World, WorldError};
+use sim_world::{Body, Law, Piece, Rest, StepperAccess, World, WorldError};
 
 /// A body during a step.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +88,7 @@ pub(super) fn flies_on(bodies: &StepBodies, body: &Body, slot: u32) -> bool {
 }
 
 /// Puts every body on the piece of the step that begins at the world's time.
-pub(super) fn launch(bodies: &StepBodies, world: &mut World) -> Result<(), WorldError> {
+pub(super) fn launch(bodies: &StepBodies, world: &mut StepperAccess<'_>) -> Result<(), WorldError> {
     let time = world.time();
     for slot in 0..bodies.pool.len() as u32 {
         let Some((id, body)) = world.body_in_slot(slot) else { continue };

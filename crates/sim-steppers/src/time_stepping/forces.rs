@@ -42,7 +42,7 @@ use sim_math::{
     dense::Matrix,
     spatial::{Force, Motion},
 };
-use sim_world::{Anchor, ForceGenerator, ForceWork, StepError, World};
+use sim_world::{Anchor, ForceGenerator, ForceWork, StepError, StepperAccess, World};
 
 /// Viscous drag on one body.
 #[derive(Debug)]
@@ -227,7 +227,12 @@ pub(super) fn elastic_impulses(bodies: &mut StepBodies, problem: &Problem, veloc
 }
 
 /// Enters what springs, drag and torques did in the account, given the velocities with which they worked.
-pub(super) fn book_forces(bodies: &StepBodies, world: &mut World, h: f64, with: impl Fn(usize) -> Motion) {
+pub(super) fn book_forces(
+    bodies: &StepBodies,
+    world: &mut StepperAccess<'_>,
+    h: f64,
+    with: impl Fn(usize) -> Motion,
+) {
     for (slot, body_step) in bodies.body_steps.iter().enumerate().filter(|(_, f)| f.driven) {
         let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
         let BodyKind::Free(mass) = *body.kind() else { continue };

@@ -51,7 +51,7 @@ use super::{
 use constraint_dynamics::{PoolBody, PoolContact, restitution::Bounce};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_world::{Body, Piece, Rest, StepError, World};
+use sim_world::{Body, Piece, Rest, StepError, StepperAccess, World};
 
 /// How often contacts that would be hit later in the step are looked for anew, and most distances for the root of a bounce.
 const MAX_LOOKS: u32 = 16;
@@ -249,7 +249,7 @@ pub(super) fn impacts(
     bodies: &mut StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     early: f64,
 ) -> Result<(), StepError> {
     if !found.sites.bouncy {
@@ -343,7 +343,7 @@ fn book_impacts(
     found: &mut Detection,
     bodies: &mut StepBodies,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     impacts: &mut Impacts,
 ) {
     let report = impacts.law.report();

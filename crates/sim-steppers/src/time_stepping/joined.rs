@@ -56,7 +56,7 @@ use constraint_dynamics::{
 };
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{Bounds, Law};
-use sim_world::{JointWork, Piece, World};
+use sim_world::{JointWork, Piece, StepperAccess, World};
 
 /// Largest error of a row that velocities take back in a step, share of the radius of the smallest body.
 const PULLED: f64 = 1e-4;
@@ -169,7 +169,7 @@ impl Scheme {
 }
 
 /// Reads the joints of the world where its bodies are now: rows, and impulses of the last step.
-pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut World) {
+pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut StepperAccess<'_>) {
     joined.rows.clear();
     joined.spans.clear();
     joined.blocks.clear();
@@ -443,7 +443,7 @@ pub(super) fn book_joints(
     bodies: &StepBodies,
     joined: &mut Joined,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     h: f64,
 ) {
     if joined.is_empty() {

@@ -62,7 +62,7 @@ use sim_math::{
     spatial::Motion,
 };
 use sim_traits::{Manifold, Pair};
-use sim_world::{Body, ContactWork, Event, EventKind, Rest, StepError, World};
+use sim_world::{Body, ContactWork, Event, EventKind, Rest, StepError, StepperAccess, World};
 
 /// Strides below this share of the radius of the smaller body need no look.
 const FAST: f64 = 0.25;
@@ -149,7 +149,7 @@ impl Missed {
 
 impl TimeStepping {
     /// Finds hits that the solver missed on the ways that bodies are to go in the step, and sends them where these take them.
-    pub(super) fn answer_missed(&mut self, world: &mut World, h: f64) -> Result<(), StepError> {
+    pub(super) fn answer_missed(&mut self, world: &mut StepperAccess<'_>, h: f64) -> Result<(), StepError> {
         let Some(soft) = &mut self.soft else { return Ok(()) };
         let mut missed = std::mem::take(&mut soft.missed);
         missed.joined.clear();
@@ -191,7 +191,12 @@ impl TimeStepping {
         2.0 * fastest > FAST * self.setup.radius
     }
 
-    fn follow_courses(&mut self, world: &mut World, h: f64, missed: &mut Missed) -> Result<(), StepError> {
+    fn follow_courses(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        h: f64,
+        missed: &mut Missed,
+    ) -> Result<(), StepError> {
         let count = self.begin_courses(world, missed, h);
         let mut left = HITS[0] + HITS[1] * count;
         let mut stops = 2 * count;
@@ -313,7 +318,7 @@ impl TimeStepping {
     /// Answers a hit by the law of impact, together with all that was hit before in the step and touches.
     fn answer(
         &mut self,
-        world: &mut World,
+        world: &mut StepperAccess<'_>,
         h: f64,
         missed: &mut Missed,
         pair: usize,
@@ -458,7 +463,7 @@ impl TimeStepping {
     /// Puts a body on another course from time `t` on, and books what that changes against gravity and constant forces.
     fn set_course(
         &self,
-        world: &mut World,
+        world: &mut StepperAccess<'_>,
         h: f64,
         missed: &mut Missed,
         slot: u32,
@@ -481,7 +486,7 @@ impl TimeStepping {
     }
 
     /// Keeps the faster body of a pair where it is at time `t` until the end of the step.
-    fn stop(&self, world: &mut World, h: f64, missed: &mut Missed, pair: usize, t: f64) {
+    fn stop(&self, world: &mut StepperAccess<'_>, h: f64, missed: &mut Missed, pair: usize, t: f64) {
         let slots = self.found.detect.candidates[pair].bodies;
         missed.slots.clear();
         missed.slots.extend(slots);
@@ -503,7 +508,7 @@ impl TimeStepping {
     }
 
     /// Enters the impulses of an impact.
-    fn book_missed(&mut self, world: &mut World, missed: &Missed) {
+    fn book_missed(&mut self, world: &mut StepperAccess<'_>, missed: &Missed) {
         let (time, mut work) = (world.time(), ContactWork::default());
         for (m, contact) in missed.contacts.iter().enumerate() {
             let (p, point) = (missed.law.impulses()[m], contact.point);

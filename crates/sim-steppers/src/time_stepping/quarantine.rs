@@ -1,15 +1,14 @@
 //! Bodies whose numbers cannot be gone on with are frozen where they are, before they spoil those of others.
 
 use super::state::{Books, StepBodies};
-use crate::errors;
 use sim_math::glam::DVec3;
-use sim_world::{StepError, World};
+use sim_world::{StepError, StepperAccess};
 
 /// Freezes bodies whose velocity or acceleration cannot be squared; true if there were any.
 pub(super) fn freeze_runaways(
     bodies: &StepBodies,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> Result<bool, StepError> {
     let mut any = false;
     for (slot, body_step) in (0..).zip(&bodies.body_steps) {
@@ -18,7 +17,7 @@ pub(super) fn freeze_runaways(
             continue;
         }
         if let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) {
-            world.quarantine(id, world.time()).map_err(errors::of_world)?;
+            world.quarantine(id, world.time()).map_err(StepError::from)?;
             books.report.quarantined += 1;
             any = true;
         }
@@ -30,7 +29,7 @@ pub(super) fn freeze_runaways(
 pub(super) fn freeze_lost(
     bodies: &mut StepBodies,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> Result<bool, StepError> {
     let mut any = false;
     for (slot, (body, body_step)) in (0..).zip(bodies.pool.iter_mut().zip(&mut bodies.body_steps)) {
@@ -39,7 +38,7 @@ pub(super) fn freeze_lost(
             continue;
         }
         if let Some((id, _)) = world.body_in_slot(slot) {
-            world.quarantine(id, world.time()).map_err(errors::of_world)?;
+            world.quarantine(id, world.time()).map_err(StepError::from)?;
             books.report.quarantined += 1;
             (body_step.pushed, body_step.struck) = (false, false);
             body_step.acceleration = DVec3::ZERO;

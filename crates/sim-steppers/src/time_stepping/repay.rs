@@ -52,7 +52,7 @@
 use super::state::{Books, Memory, Problem, StepBodies};
 use rigid_impulse::BodyKind;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_world::{ContactWork, World};
+use sim_world::{ContactWork, StepperAccess, World};
 
 /// How a body moved in the step.
 #[derive(Debug, Clone, Copy)]
@@ -166,7 +166,7 @@ pub(super) fn repay(
     bodies: &StepBodies,
     problem: &mut Problem,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> bool {
     let (pool, debts) = (&bodies.pool, &mut problem.memory.debts);
     problem.islands.find(pool.len(), debts.met.iter().copied(), |slot| pool[slot as usize].is_movable());
@@ -243,7 +243,7 @@ fn read_island(bodies: &StepBodies, problem: &mut Problem, world: &World, island
 fn repay_island(
     memory: &mut Memory,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     held: Held,
     mut owed: f64,
 ) -> bool {
@@ -301,7 +301,7 @@ fn repay_island(
 }
 
 /// Takes the bodies of an island back to the lowest place of their way.
-fn go_back(memory: &Memory, books: &mut Books, world: &mut World) -> bool {
+fn go_back(memory: &Memory, books: &mut Books, world: &mut StepperAccess<'_>) -> bool {
     let debts = &memory.debts;
     let (mut lifted, mut fallen) = (0.0, 0.0);
     for &slot in &debts.members {

@@ -44,7 +44,7 @@ use super::{
 };
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
-use sim_world::{Event, EventKind, Listing, World};
+use sim_world::{Event, EventKind, Listing, StepperAccess};
 
 /// Share of the weight that may be left unbalanced.
 const BALANCE: f64 = 1e-6;
@@ -134,7 +134,7 @@ pub(super) fn hold(
     bodies: &mut StepBodies,
     memory: &Memory,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     h: f64,
     all: bool,
 ) {

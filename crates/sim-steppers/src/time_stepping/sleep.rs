@@ -43,11 +43,11 @@ use super::{
     joined::Joined,
     state::{Books, Detection, Setup},
 };
-use crate::{anchor::Anchor, errors::of_world};
+use crate::anchor::Anchor;
 use constraint_dynamics::Islands;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::ColliderId;
-use sim_world::{Body, Change, Rest, StepError, World};
+use sim_world::{Body, Change, Rest, StepError, StepperAccess, World};
 
 /// When bodies fall asleep under time stepping.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,7 +96,7 @@ pub(super) fn settle(
     joined: &Joined,
     books: &mut Books,
     sleep: &mut Sleep,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
     let Some(params) = setup.params.sleep else { return Ok(()) };
     let (time, count) = (world.time(), world.body_slots());
@@ -154,7 +154,7 @@ pub(super) fn settle(
     for slot in stack.drain(..) {
         if let Some((id, body)) = world.body_in_slot(slot) {
             if body.rest() == Rest::Awake {
-                world.put_to_sleep(id, time).map_err(of_world)?;
+                world.put_to_sleep(id, time).map_err(StepError::from)?;
                 books.report.fell_asleep += 1;
             }
         }
@@ -169,7 +169,7 @@ pub(super) fn wake_disturbed(
     found: &Detection,
     books: &mut Books,
     sleep: &mut Sleep,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     h: f64,
 ) {
     if setup.params.sleep.is_none() {
@@ -195,7 +195,7 @@ pub(super) fn wake_island(
     found: &Detection,
     books: &mut Books,
     sleep: &mut Sleep,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     slot: u32,
 ) {
     let mut stack = std::mem::take(&mut sleep.stack);
@@ -237,7 +237,7 @@ pub(super) fn wake_changed(
     found: &Detection,
     books: &mut Books,
     sleep: &mut Sleep,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     known: bool,
 ) {
     if setup.params.sleep.is_none() || !known || world.changes().contains(&Change::Materials) {
@@ -266,7 +266,7 @@ fn wake_neighbours(
     found: &Detection,
     books: &mut Books,
     sleep: &mut Sleep,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     gone: ColliderId,
 ) {
     for k in 0..found.detect.candidates.len() {

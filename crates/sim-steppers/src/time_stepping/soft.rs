@@ -45,7 +45,6 @@ use super::{
     stepper::{Stage, TimeStepping},
     turning::{Turning, arrive_from_rest, parts},
 };
-use crate::errors::of_world;
 use constraint_dynamics::soft::{
     SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver, Territories,
 };
@@ -55,7 +54,7 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Body, ContactWork, Event, EventKind, Listing, Rest, StepError, World};
+use sim_world::{Body, ContactWork, Event, EventKind, Listing, Rest, StepError, StepperAccess, World};
 
 /// What the soft solver keeps from step to step.
 #[derive(Debug, Default)]
@@ -82,7 +81,7 @@ impl SoftContacts {
 
 impl TimeStepping {
     /// One step that ends at `end`, or earlier where bodies in contact turn fast, with soft contacts.
-    pub(super) fn soft_step(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+    pub(super) fn soft_step(&mut self, world: &mut StepperAccess<'_>, end: f64) -> Result<(), StepError> {
         let end = self.soft_end(world, end);
         let h = end - world.time();
         self.books.report.solver.steps += 1;
@@ -106,7 +105,7 @@ impl TimeStepping {
         self.guard_arrivals(world, h);
         self.carry(world, end)?;
         contact_events::fire_timers(&mut self.books, world, end);
-        world.set_time(end).map_err(of_world)?;
+        world.set_time(end).map_err(StepError::from)?;
         self.books.trace(Stage::Detect);
         self.find_contacts(world)?;
         contact_events::record(&self.setup, &mut self.found, &mut self.books, world);
@@ -182,7 +181,7 @@ impl TimeStepping {
     }
 
     /// Enters what the contacts did in the account, the list of events and the contacts of their pairs.
-    fn book_patches(&mut self, world: &mut World, h: f64) {
+    fn book_patches(&mut self, world: &mut StepperAccess<'_>, h: f64) {
         let Some(soft) = &self.soft else { return };
         let fast = 0.125 * h * world.gravity().length();
         let (mut work, mut deepest) = (ContactWork::default(), 0.0_f64);
@@ -319,7 +318,7 @@ impl TimeStepping {
     }
 
     /// Finds where the bodies that contacts or forces pushed come to.
-    fn find_arrivals(&mut self, world: &mut World) {
+    fn find_arrivals(&mut self, world: &mut StepperAccess<'_>) {
         let Some(soft) = &mut self.soft else { return };
         let mut stepping = 0.0;
         soft.arrivals.clear();
@@ -358,7 +357,7 @@ impl TimeStepping {
     }
 
     /// Takes from bodies what contacts gave them too much.
-    fn guard_arrivals(&mut self, world: &mut World, h: f64) {
+    fn guard_arrivals(&mut self, world: &mut StepperAccess<'_>, h: f64) {
         let Some(soft) = &mut self.soft else { return };
         let SoftContacts { guard, bodies, patches, arrivals, missed, .. } = soft;
         let joined = &missed.joined[..];
@@ -370,7 +369,7 @@ impl TimeStepping {
     }
 
     /// Moves the bodies that contacts or forces pushed; others fly on.
-    fn carry(&mut self, world: &mut World, end: f64) -> Result<(), StepError> {
+    fn carry(&mut self, world: &mut StepperAccess<'_>, end: f64) -> Result<(), StepError> {
         let time = world.time();
         for slot in 0..self.bodies.body_steps.len() as u32 {
             let Some((id, body)) = world.body_in_slot(slot) else { continue };
@@ -381,14 +380,14 @@ impl TimeStepping {
             let (x, v) = (soft.bodies.displacement(slot as usize), soft.bodies.velocity(slot as usize));
             let finite = |m: Motion| m.to_array().iter().all(|x| x.is_finite());
             if !(finite(x) && finite(v)) {
-                world.quarantine(id, time).map_err(of_world)?;
+                world.quarantine(id, time).map_err(StepError::from)?;
                 self.books.report.quarantined += 1;
                 self.found.detect.invalidate_pairs();
             } else if let Some(Arrival { pose, velocity, .. }) = soft.arrivals[slot as usize] {
-                world.arrive(slot, end, pose, velocity).map_err(of_world)?;
+                world.arrive(slot, end, pose, velocity).map_err(StepError::from)?;
             } else if !flight::flies_on(&self.bodies, body, slot) {
                 let state = *body.state();
-                world.relaunch(id, time, state).map_err(of_world)?;
+                world.relaunch(id, time, state).map_err(StepError::from)?;
             }
         }
         Ok(())
@@ -421,7 +420,7 @@ fn soft_body(body: &Body, turning: Option<&Turning>, acceleration: Motion) -> So
 fn soft_error(world: &World, patches: &[SoftManifold], error: SoftError) -> StepError {
     let named = |slot: u32, what: &'static str| match world.body_in_slot(slot) {
         Some((body, _)) => StepError::Body { body, source: BodyError::NonFinite { what, value: f64::NAN } },
-        None => StepError::Parameter { what, value: f64::NAN },
+        None => StepError::EmptySlot { what: "body", slot, time: world.time() },
     };
     match error {
         SoftError::Parameter { what, value } => StepError::Parameter { what, value },

@@ -48,7 +48,9 @@ use super::{
 use crate::{errors, scale::Scale};
 use constraint_dynamics::soft::SoftParams;
 use sim_traits::{BroadPhase, Executor, NarrowPhase, RowSolver};
-use sim_world::{Body, Change, ControllerId, Mark, SnapshotError, StepError, StepReport, Stepper, World};
+use sim_world::{
+    Body, Change, ControllerId, Mark, SnapshotError, StepError, StepReport, Stepper, StepperAccess, World,
+};
 
 /// How contacts are answered.
 #[derive(Debug)]
@@ -178,7 +180,7 @@ impl TimeStepping {
     }
 
     /// Takes notice of the world; starts afresh with one that it does not know, and looks for contacts if anything changed.
-    fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn sync(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let known = self.seen == Some(world.mark_before_changes())
             && self.reached.to_bits() == world.time().to_bits();
         if known && world.changes().is_empty() {
@@ -236,7 +238,7 @@ impl TimeStepping {
         }
     }
 
-    fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
+    fn run(&mut self, world: &mut StepperAccess<'_>, target: f64) -> Result<(), StepError> {
         let start = world.time();
         let duration = target - start;
         let count = (duration / self.setup.params.step() * (1.0 - 1e-9)).ceil().max(1.0);
@@ -264,7 +266,12 @@ impl TimeStepping {
     }
 
     /// One step that ends at `end`, or earlier where it is cut: so often at bounces and for turning bodies.
-    fn step(&mut self, world: &mut World, end: f64, cuts: &mut [u32; 2]) -> Result<(), StepError> {
+    fn step(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        end: f64,
+        cuts: &mut [u32; 2],
+    ) -> Result<(), StepError> {
         let Self { setup, found, bodies, problem, books, sleep, .. } = self;
         let time = world.time();
         let solver = &mut books.report.solver;
@@ -313,10 +320,10 @@ impl TimeStepping {
         }
         books.trace(Stage::Move);
         trees::launch_trees(bodies, world, next)?;
-        flight::launch(bodies, world).map_err(errors::of_world)?;
+        flight::launch(bodies, world).map_err(StepError::from)?;
         trees::book_trees(bodies, world, next)?;
         contact_events::fire_timers(books, world, next);
-        world.set_time(next).map_err(errors::of_world)?;
+        world.set_time(next).map_err(StepError::from)?;
         books.trace(Stage::Detect);
         sites::follow_sites(setup, found, world, 0.0)?;
         correct::correct(setup, found, bodies, problem, books, world, false)?;
@@ -329,7 +336,7 @@ impl TimeStepping {
     }
 
     /// Controllers that were due within the step act at its end; what they change is noticed.
-    pub(super) fn control(&mut self, world: &mut World) -> Result<(), StepError> {
+    pub(super) fn control(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let time = world.time();
         self.reached = time;
         let due: Vec<ControllerId> =
@@ -348,11 +355,15 @@ impl Stepper for TimeStepping {
         "time-stepping"
     }
 
-    fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn prepare_with(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         self.sync(world)
     }
 
-    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+    fn advance_with(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        duration: f64,
+    ) -> Result<StepReport, StepError> {
         let target = errors::target(world.time(), duration)?;
         self.books.report = StepReport::default();
         self.books.advances += 1;

@@ -43,6 +43,7 @@
 
 use super::ForceGenerator;
 use crate::{
+    access::StepperAccess,
     body::Rest,
     dense::{Dense, Slopes},
     error::WorldError,
@@ -434,12 +435,14 @@ impl World {
         let of = |id: &BodyId| self.get(*id).map_or(f64::INFINITY, |b| b.piece.end());
         self.cluster_members(cluster).iter().map(of).fold(f64::INFINITY, f64::min)
     }
+}
 
+impl StepperAccess<'_> {
     /// Goes on with new pieces for the bodies of a cluster at `time` (s), when the present ones end. For steppers.
     ///
     /// # Errors
     /// A body whose state or force is not finite.
     pub fn continue_cluster(&mut self, cluster: u32, time: f64) -> Result<(), WorldError> {
-        self.launch(cluster, time, None)
+        self.world.launch(cluster, time, None)
     }
 }

@@ -1,7 +1,7 @@
 //! A stepper without contacts, right, or wrong in one way: the kit must notice.
 
 use crate::{
-    Mark, Rest, SnapshotError, StepError, StepReport, Stepper, TimerId, World, WorldError,
+    Mark, Rest, SnapshotError, StepError, StepReport, Stepper, StepperAccess, TimerId, World, WorldError,
     control::ControllerId,
 };
 use sim_traits::Shape;
@@ -89,13 +89,6 @@ enum Due {
     Push,
 }
 
-fn named(error: WorldError) -> StepError {
-    match error {
-        WorldError::Body { body, source } => StepError::Body { body, source },
-        _ => StepError::Parameter { what: "world", value: f64::NAN },
-    }
-}
-
 impl Naive {
     pub(super) fn new(fault: Fault) -> Self {
         Self { fault, ..Self::default() }
@@ -117,7 +110,7 @@ impl Naive {
         }
     }
 
-    fn sync(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn sync(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let custom = world.colliders().find(|(_, c)| matches!(c.shape(), Shape::Custom(_)));
         if let Some(body) = custom.map(|(_, c)| c.body()) {
             if self.is(Fault::RefusesAndMoves) {
@@ -132,21 +125,21 @@ impl Naive {
         Ok(())
     }
 
-    fn note(&mut self, world: &mut World) {
+    fn note(&mut self, world: &mut StepperAccess<'_>) {
         world.forget_changes();
         self.seen = Some(world.mark());
         self.reached = (world.revision(), world.time());
     }
 
     /// Begins new pieces at the present time.
-    fn relaunch(&self, world: &mut World, push: f64) -> Result<(), StepError> {
+    fn relaunch(&self, world: &mut StepperAccess<'_>, push: f64) -> Result<(), StepError> {
         let free = |(_, b): &(_, &crate::Body)| b.is_free() && b.rest() == Rest::Awake;
         let all: Vec<_> = world.bodies().filter(free).map(|(id, b)| (id, *b.state())).collect();
         for (id, mut state) in all {
             state.velocity.linear.x += push;
             // Of others that are integrated with it the piece has begun now, and its state is what it was.
-            world.relaunch(id, world.time(), state).map_err(named)?;
-            world.set_time(world.time()).map_err(named)?;
+            world.relaunch(id, world.time(), state).map_err(StepError::from)?;
+            world.set_time(world.time()).map_err(StepError::from)?;
         }
         Ok(())
     }
@@ -164,10 +157,16 @@ impl Naive {
         first
     }
 
-    fn handle(&mut self, world: &mut World, time: f64, due: Due, target: f64) -> Result<(), StepError> {
+    fn handle(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        time: f64,
+        due: Due,
+        target: f64,
+    ) -> Result<(), StepError> {
         match due {
             Due::Pieces(cluster) => {
-                world.continue_cluster(cluster, time).map_err(named)?;
+                world.continue_cluster(cluster, time).map_err(StepError::from)?;
             }
             Due::Timer(timer) => world.fire_timer(timer, time),
             Due::Push => self.relaunch(world, 0.01 * self.push)?,
@@ -180,7 +179,7 @@ impl Naive {
                     Err(WorldError::Body { body, source }) => return Err(StepError::Body { body, source }),
                     Err(source) => {
                         if self.is(Fault::RunsOnAfterFailure) {
-                            world.set_time(target).map_err(named)?;
+                            world.set_time(target).map_err(StepError::from)?;
                         }
                         if self.is(Fault::HalfMovedByFailure) {
                             let id = world.bodies().find(|(_, b)| b.is_free()).map(|(id, _)| id);
@@ -200,14 +199,14 @@ impl Naive {
     }
 
     /// Moves the time of the world; who is not finite then is frozen.
-    fn arrive(&mut self, world: &mut World, time: f64) -> Result<(), StepError> {
-        while let Err(error) = world.set_time(time).map_err(named) {
+    fn arrive(&mut self, world: &mut StepperAccess<'_>, time: f64) -> Result<(), StepError> {
+        while let Err(error) = world.set_time(time).map_err(StepError::from) {
             self.freeze(world, error)?;
         }
         Ok(())
     }
 
-    fn freeze(&mut self, world: &mut World, error: StepError) -> Result<(), StepError> {
+    fn freeze(&mut self, world: &mut StepperAccess<'_>, error: StepError) -> Result<(), StepError> {
         let StepError::Body { body, .. } = error else { return Err(error) };
         if self.is(Fault::LeavesBroken) {
             return Err(error);
@@ -215,10 +214,10 @@ impl Naive {
         self.frozen += 1;
         let first = world.bodies().find(|(_, b)| b.is_free() && b.rest() == Rest::Awake).map(|(id, _)| id);
         let who = if self.is(Fault::FreezesAnother) { first.unwrap_or(body) } else { body };
-        world.quarantine(who, world.time()).map_err(named)
+        world.quarantine(who, world.time()).map_err(StepError::from)
     }
 
-    fn run(&mut self, world: &mut World, target: f64) -> Result<(), StepError> {
+    fn run(&mut self, world: &mut StepperAccess<'_>, target: f64) -> Result<(), StepError> {
         loop {
             let (time, due) = Self::next(world);
             let time = time.max(world.time());
@@ -239,7 +238,7 @@ impl Stepper for Naive {
         "naive"
     }
 
-    fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+    fn prepare_with(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         if self.is(Fault::PreparesLater) {
             return Ok(());
         }
@@ -253,7 +252,11 @@ impl Stepper for Naive {
         Ok(())
     }
 
-    fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+    fn advance_with(
+        &mut self,
+        world: &mut StepperAccess<'_>,
+        duration: f64,
+    ) -> Result<StepReport, StepError> {
         let mut target = world.time() + duration;
         if !(duration >= 0.0 && target.is_finite()) {
             if self.is(Fault::TakesNegativeDurations) && duration < 0.0 {

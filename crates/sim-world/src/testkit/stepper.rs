@@ -2,13 +2,13 @@
 //!
 //! ```
 //! use sim_world::testkit::stepper::{Bounds, Splits, conformance};
-//! # use sim_world::{StepError, StepReport, Stepper, World};
+//! # use sim_world::{StepError, StepReport, Stepper, StepperAccess};
 //! # #[derive(Debug)]
 //! # struct Mine;
 //! # impl Stepper for Mine {
 //! #     fn kind(&self) -> &'static str { "mine" }
-//! #     fn prepare(&mut self, _: &mut World) -> Result<(), StepError> { Ok(()) }
-//! #     fn advance(&mut self, _: &mut World, _: f64) -> Result<StepReport, StepError> { Ok(StepReport::default()) }
+//! #     fn prepare_with(&mut self, _: &mut StepperAccess<'_>) -> Result<(), StepError> { Ok(()) }
+//! #     fn advance_with(&mut self, _: &mut StepperAccess<'_>, _: f64) -> Result<StepReport, StepError> { Ok(StepReport::default()) }
 //! # }
 //! let bounds = Bounds { splits: Splits::Steps(1.0 / 64.0), ..Bounds::default() };
 //! let found = conformance(&|| Box::new(Mine), &bounds);
@@ -412,7 +412,9 @@ fn unknown_worlds(make: Make<'_>, scene: &Scene, bounds: &Bounds) -> Result<(), 
     };
     known.set_velocity(body, old * 0.5).map_err(text)?;
     make().prepare(&mut known).map_err(text)?;
-    known.forget_changes();
+    super::as_stepper(&mut known, |world| {
+        world.forget_changes();
+    });
     let mut copy = known.clone();
     let view = advance(make().as_mut(), &mut copy, part)?;
     advance(stepper.as_mut(), &mut known, part)?.same(&view, "changes that somebody else noticed")?;

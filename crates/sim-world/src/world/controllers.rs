@@ -2,6 +2,7 @@
 
 use super::{Change, World, check_finite};
 use crate::{
+    access::StepperAccess,
     control::{Control, Controller, ControllerId},
     error::WorldError,
     events::{Event, EventKind, Timer},
@@ -104,27 +105,6 @@ impl World {
         Some(&self.controllers.get(id.0 as usize)?.as_ref()?.timer)
     }
 
-    /// Lets a controller act at the world's time, which must be one of its times: for steppers.
-    ///
-    /// # Errors
-    /// What the controller reports.
-    pub fn run_controller(&mut self, id: ControllerId) -> Result<(), WorldError> {
-        let time = self.time;
-        let Ok(control) = self.slot_mut(id) else { return Ok(()) };
-        let count = control.timer.count;
-        control.timer.count += 1;
-        if !control.enabled {
-            return Ok(());
-        }
-        let Some(mut acting) = control.controller.take() else { return Ok(()) };
-        self.list(Event { time, kind: EventKind::Controlled { controller: id, count } });
-        let result = acting.update(self);
-        if let Ok(control) = self.slot_mut(id) {
-            control.controller = Some(acting);
-        }
-        result
-    }
-
     fn slot_mut(&mut self, id: ControllerId) -> Result<&mut Control, WorldError> {
         let slot = self.controllers.get_mut(id.0 as usize).and_then(Option::as_mut);
         slot.ok_or(WorldError::UnknownController { id: id.0 })
@@ -138,5 +118,28 @@ impl World {
         } else {
             Err(WorldError::UnknownController { id: id.0 })
         }
+    }
+}
+
+impl StepperAccess<'_> {
+    /// Lets a controller act at the world's time, which must be one of its times: for steppers.
+    ///
+    /// # Errors
+    /// What the controller reports.
+    pub fn run_controller(&mut self, id: ControllerId) -> Result<(), WorldError> {
+        let time = self.world.time;
+        let Ok(control) = self.world.slot_mut(id) else { return Ok(()) };
+        let count = control.timer.count;
+        control.timer.count += 1;
+        if !control.enabled {
+            return Ok(());
+        }
+        let Some(mut acting) = control.controller.take() else { return Ok(()) };
+        self.world.list(Event { time, kind: EventKind::Controlled { controller: id, count } });
+        let result = acting.update(self.world);
+        if let Ok(control) = self.world.slot_mut(id) {
+            control.controller = Some(acting);
+        }
+        result
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Change, World, filters::sorted};
 use crate::{
+    access::StepperAccess,
     error::WorldError,
     events::{Event, EventKind},
     joint::{Breaking, Joint, JointBuilder, JointMiss, inverse, limit_bit},
@@ -373,12 +374,6 @@ impl World {
         self.joints.at(slot)
     }
 
-    /// The same, for its rows and impulses.
-    #[inline]
-    pub fn joint_in_slot_mut(&mut self, slot: u32) -> Option<(JointId, &mut Joint)> {
-        self.joints.at_mut(slot)
-    }
-
     /// Number of joint slots, empty ones included.
     #[must_use]
     pub fn joint_slots(&self) -> usize {
@@ -391,35 +386,6 @@ impl World {
         out.extend(joint.bodies.iter().filter_map(|b| self.bodies.get(*b)).map(inverse));
     }
 
-    /// Says what a joint exerted on its second partner in a step, about that anchor, and the impulse of an impact on it (N·s), 0 if it bore
-    /// a lasting load only.
-    /// Breaks the joint, and lists that, if it was more than it bears; true if it did.
-    pub fn load_joint(&mut self, id: JointId, reaction: Force, impulse: f64, time: f64) -> bool {
-        let Some(joint) = self.joints.get_mut(id) else { return false };
-        joint.reaction = reaction;
-        let (force, torque) = (reaction.linear.length(), reaction.moment.length());
-        let Breaking { force: most_force, torque: most_torque, impulse: most_impulse } = joint.breaking;
-        // A blow lasts no time: what it exerts is no force.
-        let lasts = impulse <= 0.0 && (force > most_force || torque > most_torque);
-        if joint.broken || !(lasts || impulse > most_impulse) {
-            return false;
-        }
-        joint.broken = true;
-        joint.impulses.clear();
-        self.list(Event { time, kind: EventKind::JointBroken { joint: id, force, torque, impulse } });
-        true
-    }
-
-    /// Says whether a free axis of a joint is at one of its limits. Lists it when it arrives there.
-    pub fn joint_at_limit(&mut self, id: JointId, axis: usize, high: bool, reached: bool, time: f64) {
-        let (Some(joint), Some(bit)) = (self.joints.get_mut(id), limit_bit(axis, high)) else { return };
-        let before = joint.at_limits & bit != 0;
-        joint.at_limits = if reached { joint.at_limits | bit } else { joint.at_limits & !bit };
-        if reached && !before {
-            self.list(Event { time, kind: EventKind::JointLimit { joint: id, axis: axis as u32, high } });
-        }
-    }
-
     /// `Ok` for a world without active joints: for steppers that cannot run them.
     ///
     /// # Errors
@@ -430,6 +396,44 @@ impl World {
                 Err(StepError::UnsupportedJoint { joint, kind: j.model.kind.name(), stepper })
             }
             None => Ok(()),
+        }
+    }
+}
+
+impl StepperAccess<'_> {
+    /// The same, for its rows and impulses.
+    #[inline]
+    pub fn joint_in_slot_mut(&mut self, slot: u32) -> Option<(JointId, &mut Joint)> {
+        self.world.joints.at_mut(slot)
+    }
+
+    /// Says what a joint exerted on its second partner in a step, about that anchor, and the impulse of an impact on it (N·s), 0 if it bore
+    /// a lasting load only.
+    /// Breaks the joint, and lists that, if it was more than it bears; true if it did.
+    pub fn load_joint(&mut self, id: JointId, reaction: Force, impulse: f64, time: f64) -> bool {
+        let Some(joint) = self.world.joints.get_mut(id) else { return false };
+        joint.reaction = reaction;
+        let (force, torque) = (reaction.linear.length(), reaction.moment.length());
+        let Breaking { force: most_force, torque: most_torque, impulse: most_impulse } = joint.breaking;
+        // A blow lasts no time: what it exerts is no force.
+        let lasts = impulse <= 0.0 && (force > most_force || torque > most_torque);
+        if joint.broken || !(lasts || impulse > most_impulse) {
+            return false;
+        }
+        joint.broken = true;
+        joint.impulses.clear();
+        self.world.list(Event { time, kind: EventKind::JointBroken { joint: id, force, torque, impulse } });
+        true
+    }
+
+    /// Says whether a free axis of a joint is at one of its limits. Lists it when it arrives there.
+    pub fn joint_at_limit(&mut self, id: JointId, axis: usize, high: bool, reached: bool, time: f64) {
+        let (Some(joint), Some(bit)) = (self.world.joints.get_mut(id), limit_bit(axis, high)) else { return };
+        let before = joint.at_limits & bit != 0;
+        joint.at_limits = if reached { joint.at_limits | bit } else { joint.at_limits & !bit };
+        if reached && !before {
+            self.world
+                .list(Event { time, kind: EventKind::JointLimit { joint: id, axis: axis as u32, high } });
         }
     }
 }

@@ -22,6 +22,7 @@ mod timers;
 mod trees;
 
 use crate::{
+    access::StepperAccess,
     account::Account,
     body::{Body, BodyBuilder, Rest, check_velocity},
     collider::Collider,
@@ -401,11 +402,6 @@ impl World {
         self.revision
     }
 
-    /// Called by a stepper that has taken notice of all changes.
-    pub fn forget_changes(&mut self) {
-        self.changes.clear();
-    }
-
     /// Body in a slot, with its id.
     #[inline]
     #[must_use]
@@ -430,6 +426,13 @@ impl World {
     #[must_use]
     pub fn body_slots(&self) -> usize {
         self.bodies.capacity()
+    }
+}
+
+impl StepperAccess<'_> {
+    /// Called by a stepper that has taken notice of all changes.
+    pub fn forget_changes(&mut self) {
+        self.world.changes.clear();
     }
 }
 

@@ -1,7 +1,7 @@
-//! Pieces of motion, rest and time: for steppers.
+//! Pieces of motion, rest and time.
 
-use super::World;
 use crate::{
+    access::StepperAccess,
     body::Rest,
     error::WorldError,
     events::{Event, EventKind},
@@ -12,45 +12,45 @@ use sim_math::{Pose, spatial::Motion};
 use sim_traits::{BodyId, Executor, Serial};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-impl World {
-    /// Puts a body on another piece. The present state stays until [`World::set_time`].
+impl StepperAccess<'_> {
+    /// Puts a body on another piece. The present state stays until [`StepperAccess::set_time`].
     #[inline]
     pub fn set_piece(&mut self, id: BodyId, piece: Piece) {
-        if let Some(body) = self.bodies.get_mut(id) {
-            self.account.flight(body, self.gravity, piece.start());
+        if let Some(body) = self.world.bodies.get_mut(id) {
+            self.world.account.flight(body, self.world.gravity, piece.start());
             body.piece = piece;
         }
     }
 
     /// Puts a free body elsewhere at the world's time, to open an overlap; it goes on from there with the same acceleration. `user` if it was the user who
-    /// put it where it was. Gives what that added to the potential of its weight, of constant forces and of springs, J. For steppers.
+    /// put it where it was. Gives what that added to the potential of its weight, of constant forces and of springs, J.
     pub fn put_right(&mut self, id: BodyId, state: RigidState, user: bool) -> f64 {
-        let mut account = self.account;
-        let (gravity, time) = (self.gravity, self.time);
-        let Some(body) = self.bodies.get(id).filter(|b| b.is_free()) else { return 0.0 };
+        let mut account = self.world.account;
+        let (gravity, time) = (self.world.gravity, self.world.time);
+        let Some(body) = self.world.bodies.get(id).filter(|b| b.is_free()) else { return 0.0 };
         account.flight(body, gravity, time);
         let (before, held) = (body.now, body.cluster.is_some());
         let pulls = [gravity, body.pull].map(|a| a * body.mass());
         let piece = Piece::ballistic(time, state, body.piece.uniform_acceleration());
-        let stretched = if held { self.held_energy_of(id) } else { 0.0 };
-        if let Some(body) = self.bodies.get_mut(id) {
+        let stretched = if held { self.world.held_energy_of(id) } else { 0.0 };
+        if let Some(body) = self.world.bodies.get_mut(id) {
             (body.now, body.piece) = (state, piece);
         }
-        let springs = if held { self.held_energy_of(id) - stretched } else { 0.0 };
+        let springs = if held { self.world.held_energy_of(id) - stretched } else { 0.0 };
         let lifted = account.moved([&before, &state], pulls, springs, user);
-        self.account = account;
+        self.world.account = account;
         lifted
     }
 
     /// Slows a free body down at the world's time to pay for what was lifted; `carrier` is the velocity of the script that carries it, at its centre
-    /// of mass. For steppers.
+    /// of mass.
     pub fn slow_down(&mut self, id: BodyId, velocity: Motion, carrier: Motion) {
-        let (gravity, time) = (self.gravity, self.time);
-        if let Some(body) = self.bodies.get_mut(id).filter(|b| b.is_free()) {
-            self.account.flight(body, gravity, time);
+        let (gravity, time) = (self.world.gravity, self.world.time);
+        if let Some(body) = self.world.bodies.get_mut(id).filter(|b| b.is_free()) {
+            self.world.account.flight(body, gravity, time);
             let before = body.now;
             body.now.velocity = velocity;
-            self.account.slowed(&before, &body.now, carrier);
+            self.world.account.slowed(&before, &body.now, carrier);
             body.piece = Piece::ballistic(time, body.now, body.piece.uniform_acceleration());
         }
     }
@@ -62,12 +62,12 @@ impl World {
     /// A motion under forces that is not finite, naming the body.
     #[inline]
     pub fn relaunch(&mut self, id: BodyId, time: f64, state: RigidState) -> Result<(), WorldError> {
-        let gravity = self.gravity;
-        if let Some(body) = self.bodies.get_mut(id) {
+        let gravity = self.world.gravity;
+        if let Some(body) = self.world.bodies.get_mut(id) {
             if let Some(cluster) = body.cluster {
-                return self.launch(cluster, time, Some((id, state)));
+                return self.world.launch(cluster, time, Some((id, state)));
             }
-            self.account.flight(body, gravity, time);
+            self.world.account.flight(body, gravity, time);
             body.piece = Piece::ballistic(time, state, gravity + body.pull);
         }
         Ok(())
@@ -75,22 +75,22 @@ impl World {
 
     /// Puts the free body of a slot where a step of time has brought it at `time` (s), which is not before the world's: pose of the centre of mass with
     /// principal axes, and velocity, world axes. Its next piece begins there, under gravity and constant forces; its way from the world's time to there
-    /// is booked as a straight one. Other slots are left alone. For steppers.
+    /// is booked as a straight one. Other slots are left alone.
     ///
     /// # Errors
     /// A pose that cannot be, naming the body.
     pub fn arrive(&mut self, slot: u32, time: f64, pose: Pose, velocity: Motion) -> Result<(), WorldError> {
-        let (gravity, from) = (self.gravity, self.time);
-        let Some((id, body)) = self.bodies.at_mut::<BodyId>(slot).filter(|(_, b)| b.is_free()) else {
+        let (gravity, from) = (self.world.gravity, self.world.time);
+        let Some((id, body)) = self.world.bodies.at_mut::<BodyId>(slot).filter(|(_, b)| b.is_free()) else {
             return Ok(());
         };
         if body.piece.start() < from {
-            self.account.flight(body, gravity, from);
+            self.world.account.flight(body, gravity, from);
         }
         let before = body.now.pose().translation;
         body.now.set_pose(pose).map_err(|source| WorldError::Body { body: id, source })?;
         body.now.velocity = velocity;
-        self.account.carried(body, gravity, [before, pose.translation], time - from);
+        self.world.account.carried(body, gravity, [before, pose.translation], time - from);
         body.piece = Piece::ballistic_loosely(time, body.now, gravity + body.pull);
         body.arrived = time;
         Ok(())
@@ -101,8 +101,8 @@ impl World {
     /// # Errors
     /// No such body, one that is not free, or a state that is not finite.
     pub fn put_to_sleep(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
-        let (gravity, mut account) = (self.gravity, self.account);
-        let body = self.body_mut(id)?;
+        let (gravity, mut account) = (self.world.gravity, self.world.account);
+        let body = self.world.body_mut(id)?;
         super::trees::refuse_link(id, body, "trees do not sleep yet")?;
         if !body.is_free() || body.cluster.is_some() {
             let what = "only free bodies sleep, without forces that depend on the state";
@@ -116,24 +116,26 @@ impl World {
         body.piece = Piece::still(state);
         body.now = state;
         body.rest = Rest::Asleep;
-        self.account = account;
-        self.list(Event { time, kind: EventKind::FellAsleep { body: id } });
+        self.world.account = account;
+        self.world.list(Event { time, kind: EventKind::FellAsleep { body: id } });
         Ok(())
     }
 
     /// Wakes a sleeping body at `time` (s); false if it was not asleep. For steppers, which know its neighbours; a user
     /// pushes instead.
     pub fn wake(&mut self, id: BodyId, time: f64) -> bool {
-        let gravity = self.gravity;
-        let Some(body) = self.bodies.get_mut(id).filter(|b| b.rest == Rest::Asleep) else { return false };
+        let gravity = self.world.gravity;
+        let Some(body) = self.world.bodies.get_mut(id).filter(|b| b.rest == Rest::Asleep) else {
+            return false;
+        };
         body.rest = Rest::Awake;
         body.piece = Piece::ballistic(time, *body.piece.state(), gravity + body.pull);
-        self.list(Event { time, kind: EventKind::WokeUp { body: id } });
+        self.world.list(Event { time, kind: EventKind::WokeUp { body: id } });
         true
     }
 
     /// Freezes a body whose state stops being finite at `time` (s), at the latest finite state that is known, without
-    /// contacts, until the user moves it: for steppers.
+    /// contacts, until the user moves it.
     ///
     /// # Errors
     /// There is no such body.
@@ -141,7 +143,8 @@ impl World {
         if let Some((tree, _)) = self.body(id)?.link {
             // Nothing of a tree moves when one of its links does not.
             let links = self.tree(tree)?.links().to_vec();
-            if let Some(tree) = self.trees.get_mut(tree) {
+            if let Some(tree) = self.world.trees.get_mut(tree) {
+                self.world.account.pushed_rotors(-tree.rotor_energy());
                 tree.state.v.fill(0.0);
             }
             return links.into_iter().try_for_each(|link| self.freeze(link, time));
@@ -150,8 +153,8 @@ impl World {
     }
 
     fn freeze(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
-        let mut account = self.account;
-        let body = self.body_mut(id)?;
+        let mut account = self.world.account;
+        let body = self.world.body_mut(id)?;
         let finite = |state: &RigidState| {
             state.pose().is_finite() && state.velocity.to_array().iter().all(|x| x.is_finite())
         };
@@ -165,13 +168,13 @@ impl World {
         body.piece = Piece::still(state);
         body.now = state;
         body.rest = Rest::Quarantined;
-        self.account = account;
-        self.list(Event { time, kind: EventKind::Quarantined { body: id } });
+        self.world.account = account;
+        self.world.list(Event { time, kind: EventKind::Quarantined { body: id } });
         Ok(())
     }
 
     /// Moves the world's time (s), and the present state of every body with it. Pieces are not touched: beyond the end of a
-    /// piece under forces the state is a guess, and a stepper gets there by [`World::continue_cluster`].
+    /// piece under forces the state is a guess, and a stepper gets there by [`StepperAccess::continue_cluster`].
     ///
     /// # Errors
     /// A state that is not finite, naming the first such body; it keeps the state that it had.
@@ -179,14 +182,14 @@ impl World {
         self.set_time_by(&Serial, time)
     }
 
-    /// [`World::set_time`] on the threads of an executor.
+    /// [`StepperAccess::set_time`] on the threads of an executor.
     ///
     /// # Errors
-    /// As [`World::set_time`].
+    /// As [`StepperAccess::set_time`].
     pub fn set_time_by(&mut self, executor: &dyn Executor, time: f64) -> Result<(), WorldError> {
-        self.time = time;
+        self.world.time = time;
         let failed = AtomicU32::new(u32::MAX);
-        self.bodies.for_each_mut(executor, &|slot, body| {
+        self.world.bodies.for_each_mut(executor, &|slot, body| {
             let here = [body.arrived, body.piece.start()].iter().all(|t| t.to_bits() == time.to_bits());
             if here && body.now == *body.piece.state() {
                 return;
@@ -200,7 +203,7 @@ impl World {
                 }
             }
         });
-        if let Some((body, failed)) = self.bodies.at::<BodyId>(failed.into_inner()) {
+        if let Some((body, failed)) = self.world.bodies.at::<BodyId>(failed.into_inner()) {
             failed.piece.at(time).map_err(|source| WorldError::Body { body, source })?;
             let source = BodyError::NonFinite { what: "state", value: f64::INFINITY };
             return Err(WorldError::Body { body, source });

@@ -2,6 +2,7 @@
 
 use super::{Change, World, check_finite};
 use crate::{
+    access::StepperAccess,
     error::WorldError,
     events::{Contact, Event, EventKind, Listing, Timer, TimerId},
 };
@@ -49,25 +50,11 @@ impl World {
         self.timers.iter().enumerate().filter_map(|(k, t)| Some((TimerId(k as u32), t.as_ref()?)))
     }
 
-    /// Lets a timer go off: lists the event and counts.
-    pub fn fire_timer(&mut self, id: TimerId, time: f64) {
-        if let Some(timer) = self.timers.get_mut(id.0 as usize).and_then(Option::as_mut) {
-            let kind = EventKind::Timer { timer: id, count: timer.count };
-            timer.count += 1;
-            self.list(Event { time, kind });
-        }
-    }
-
     /// Adds an event to the list.
-    pub fn list(&mut self, event: Event) {
+    pub(crate) fn list(&mut self, event: Event) {
         if self.listing != Listing::Nothing {
             self.events.push(event);
         }
-    }
-
-    /// Empties the list of events: the first thing an advance does.
-    pub fn clear_events(&mut self) {
-        self.events.clear();
     }
 
     /// Contacts of the last advance, by slots of their colliders.
@@ -75,9 +62,30 @@ impl World {
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
+}
+
+impl StepperAccess<'_> {
+    /// Adds an event to the list.
+    pub fn list(&mut self, event: Event) {
+        self.world.list(event);
+    }
+
+    /// Lets a timer go off: lists the event and counts.
+    pub fn fire_timer(&mut self, id: TimerId, time: f64) {
+        if let Some(timer) = self.world.timers.get_mut(id.0 as usize).and_then(Option::as_mut) {
+            let kind = EventKind::Timer { timer: id, count: timer.count };
+            timer.count += 1;
+            self.world.list(Event { time, kind });
+        }
+    }
+
+    /// Empties the list of events: the first thing an advance does.
+    pub fn clear_events(&mut self) {
+        self.world.events.clear();
+    }
 
     /// The list of contacts, to be filled: for steppers.
     pub fn contacts_mut(&mut self) -> &mut Vec<Contact> {
-        &mut self.contacts
+        &mut self.world.contacts
     }
 }

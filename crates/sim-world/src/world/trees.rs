@@ -2,6 +2,7 @@
 
 use super::{Change, World, filters::sorted};
 use crate::{
+    access::StepperAccess,
     body::{Body, BodyBuilder},
     collider::Collider,
     error::WorldError,
@@ -290,50 +291,6 @@ impl World {
         self.trees.capacity()
     }
 
-    /// Puts a tree where a step of time has brought it at `time` (s): coordinates and velocities, and its links as [`World::arrive`] does. `impulses` are those of
-    /// limits, motors and dry friction. For steppers.
-    ///
-    /// # Errors
-    /// A pose that cannot be, naming the body.
-    pub fn arrive_tree(
-        &mut self,
-        slot: u32,
-        time: f64,
-        state: &State,
-        links: &[LinkState],
-        impulses: &[[f64; 3]],
-    ) -> Result<(), WorldError> {
-        let Some((_, tree)) = self.trees.at_mut::<TreeId>(slot) else { return Ok(()) };
-        tree.state.q.copy_from_slice(&state.q);
-        tree.state.v.copy_from_slice(&state.v);
-        tree.impulses.copy_from_slice(impulses);
-        for (k, (pose, velocity)) in links.iter().enumerate() {
-            let Some(link) = self.trees.at::<TreeId>(slot).map(|(_, tree)| tree.links[k]) else { break };
-            self.arrive(link.index(), time, *pose, *velocity)?;
-        }
-        Ok(())
-    }
-
-    /// Puts a tree elsewhere at the world's time, to open an overlap, with its velocities: as [`World::put_right`], whose answer it gives for all links. For
-    /// steppers.
-    pub fn put_tree_right(&mut self, slot: u32, state: &State, links: &[LinkState], user: bool) -> f64 {
-        let Some((_, tree)) = self.trees.at_mut::<TreeId>(slot) else { return 0.0 };
-        let before = tree.spring_energy();
-        tree.state.q.copy_from_slice(&state.q);
-        let springs = tree.spring_energy() - before;
-        self.account.stretched(springs, user);
-        let mut lifted = springs;
-        for (k, (pose, velocity)) in links.iter().enumerate() {
-            let Some(link) = self.trees.at::<TreeId>(slot).map(|(_, tree)| tree.links[k]) else { break };
-            let Some(mut state) = self.get(link).map(|body| body.now) else { continue };
-            if state.set_pose(*pose).is_ok() {
-                state.velocity = *velocity;
-                lifted += self.put_right(link, state, user);
-            }
-        }
-        lifted
-    }
-
     /// `Ok` for worlds without trees.
     ///
     /// # Errors
@@ -353,6 +310,55 @@ impl World {
         let of_tree =
             |body: &BodyId| self.get(*body).and_then(Body::tree).is_some_and(|(tree, _)| tree == id);
         self.joints().filter(|(_, joint)| joint.bodies().iter().any(of_tree)).map(|(id, _)| id).collect()
+    }
+}
+
+impl StepperAccess<'_> {
+    /// Puts a tree where a step of time has brought it at `time` (s): coordinates and velocities, and its links as [`StepperAccess::arrive`] does. `impulses` are those of
+    /// limits, motors and dry friction.
+    ///
+    /// # Errors
+    /// A pose that cannot be, naming the body.
+    pub fn arrive_tree(
+        &mut self,
+        slot: u32,
+        time: f64,
+        state: &State,
+        links: &[LinkState],
+        impulses: &[[f64; 3]],
+    ) -> Result<(), WorldError> {
+        let Some((_, tree)) = self.world.trees.at_mut::<TreeId>(slot) else { return Ok(()) };
+        tree.state.q.copy_from_slice(&state.q);
+        tree.state.v.copy_from_slice(&state.v);
+        tree.impulses.copy_from_slice(impulses);
+        for (k, (pose, velocity)) in links.iter().enumerate() {
+            let Some(link) = self.world.trees.at::<TreeId>(slot).map(|(_, tree)| tree.links[k]) else {
+                break;
+            };
+            self.arrive(link.index(), time, *pose, *velocity)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a tree elsewhere at the world's time, to open an overlap, with its velocities: as [`StepperAccess::put_right`], whose answer it gives for all links.
+    pub fn put_tree_right(&mut self, slot: u32, state: &State, links: &[LinkState], user: bool) -> f64 {
+        let Some((_, tree)) = self.world.trees.at_mut::<TreeId>(slot) else { return 0.0 };
+        let before = tree.spring_energy();
+        tree.state.q.copy_from_slice(&state.q);
+        let springs = tree.spring_energy() - before;
+        self.world.account.stretched(springs, user);
+        let mut lifted = springs;
+        for (k, (pose, velocity)) in links.iter().enumerate() {
+            let Some(link) = self.world.trees.at::<TreeId>(slot).map(|(_, tree)| tree.links[k]) else {
+                break;
+            };
+            let Some(mut state) = self.get(link).map(|body| body.now) else { continue };
+            if state.set_pose(*pose).is_ok() {
+                state.velocity = *velocity;
+                lifted += self.put_right(link, state, user);
+            }
+        }
+        lifted
     }
 }
 

@@ -36,18 +36,18 @@
 //!
 //! # Tested by
 //!
-//! `random_walkers_balance_their_accounts`
+//! `soak_random_walkers_balance_their_accounts`
 
 use super::{DofKind, TreeStep};
-use crate::{errors, time_stepping::state::StepBodies};
+use crate::time_stepping::state::StepBodies;
 use articulated_featherstone::Joint;
 use sim_math::glam::DVec3;
-use sim_world::{JointWork, StepError, World};
+use sim_world::{JointWork, StepError, StepperAccess, World};
 
 /// Enters the step that has been taken up to `next`, and puts the trees at its end.
 pub(in crate::time_stepping) fn book_trees(
     bodies: &mut StepBodies,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     next: f64,
 ) -> Result<(), StepError> {
     let h = next - world.time();
@@ -72,7 +72,7 @@ pub(in crate::time_stepping) fn book_trees(
         let step = &bodies.trees.all[k];
         world
             .arrive_tree(step.slot, next, &step.end, &step.end_links, &step.impulses)
-            .map_err(errors::of_world)?;
+            .map_err(StepError::from)?;
     }
     Ok(())
 }

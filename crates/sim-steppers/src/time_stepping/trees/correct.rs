@@ -41,7 +41,7 @@ use crate::time_stepping::state::{Books, Problem, Setup, StepBodies};
 use articulated_featherstone::integrate;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::Bounds;
-use sim_world::{StepError, World};
+use sim_world::{StepError, StepperAccess, World};
 
 /// Largest turn of a correction, rad, and shift, share of the smallest link.
 const TURN: f64 = 0.1;
@@ -126,7 +126,7 @@ pub(in crate::time_stepping) fn correct_island(
 pub(in crate::time_stepping) fn shift_trees(
     bodies: &mut StepBodies,
     books: &mut Books,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     user: bool,
 ) -> Result<bool, StepError> {
     let mut any = false;

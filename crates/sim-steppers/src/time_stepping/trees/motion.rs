@@ -44,7 +44,7 @@ use sim_math::{
     spatial::Motion,
 };
 use sim_traits::DynamicsError;
-use sim_world::{StepError, Tree, World};
+use sim_world::{StepError, StepperAccess, Tree, World};
 
 /// Error of a part of a step, share of a number and absolute.
 const TOLERANCE: f64 = 1e-12;
@@ -182,7 +182,7 @@ pub(in crate::time_stepping) fn pose_ahead(
 /// Puts the trees where the step takes them; `next` is the time of its end.
 pub(in crate::time_stepping) fn launch_trees(
     bodies: &mut StepBodies,
-    world: &mut World,
+    world: &mut StepperAccess<'_>,
     next: f64,
 ) -> Result<(), StepError> {
     for step in &mut bodies.trees.all {
