@@ -1,4 +1,5 @@
 //! Coordinates in which the energy of a tree is ½|x|², against the dense mass matrix and the contact matrix of impulses.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod common;
 

@@ -87,12 +87,12 @@ fn a_tree_of_one_link_is_a_free_body() {
 /// Rods of 1 m and 1 kg on hinges, from a turned start.
 fn pendulum(links: usize, angles: &[f64]) -> TreeBuilder {
     let mut builder = Tree::builder("pendulum");
-    for k in 0..links {
+    for (k, angle) in angles.iter().enumerate().take(links) {
         let rod = Body::free()
             .shape_at(Capsule::new(0.02, 0.48).unwrap(), Pose::from_translation(DVec3::Z * -0.5))
             .mass(1.0);
         let mut link = LinkBuilder::new(format!("rod{k}"), TreeJoint::Revolute { axis: DVec3::Y }).body(rod);
-        link = link.start(&[angles[k]], &[0.0]);
+        link = link.start(&[*angle], &[0.0]);
         if k > 0 {
             link = link.on(format!("rod{}", k - 1)).at(Pose::from_translation(DVec3::Z * -1.0));
         }
@@ -173,5 +173,25 @@ fn a_table_carries_its_load() {
         for (force, weight) in [on_load, on_floor].into_iter().zip(weights) {
             assert!((force - weight).length() < 1e-9 * weight.length(), "{name}: {force} {weight}");
         }
+    }
+}
+
+#[test]
+fn links_pushed_into_the_ground_come_out() {
+    for (name, mut stepper) in timed::laws(1.0 / 240.0) {
+        let mut world = earth();
+        floor(&mut world);
+        let tree = table(&mut world);
+        let mut q = world.tree(tree).unwrap().coordinates().to_vec();
+        q[2] -= 0.02;
+        // One leg is turned as well.
+        q[7] = 0.05;
+        world.set_tree_state(tree, &q, &[0.0; 10]).unwrap();
+        let first = stepper.advance(&mut world, 1.0 / 240.0).unwrap();
+        assert!(first.solver.deepest < 1e-6, "{name}: {}", first.solver.deepest);
+        // It was lifted without being thrown: opening an overlap gives no velocity.
+        let most = 0.5 * world.tree(tree).unwrap().model().total_mass() * 0.3 * 0.3;
+        assert!(world.kinetic_energy() < most, "{name}: {}", world.kinetic_energy());
+        assert!(first.energy.remainder().abs() < 1e-9 * first.energy.flowed, "{name}: {:?}", first.energy);
     }
 }

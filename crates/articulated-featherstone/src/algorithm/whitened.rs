@@ -25,7 +25,7 @@
 //! One elimination, O(n); a row costs its path, about 40 multiplications per velocity for three pushes.
 //!
 //! # Numerics
-//! Frames are those of the links, so that the place in the world does not matter. YᵀY is symmetric and not negative by construction.
+//! Frames are those of the links, so that the place in the world does not matter. `YᵀY` is symmetric and not negative by construction.
 //!
 //! # Failure
 //! [`DynamicsError::Singular`] naming the link, as in [`crate::factorize`].
@@ -166,7 +166,7 @@ impl Whitened {
                 let s = self.axes[k];
                 let y = pushes.map(|f| self.r[k] * s.dot(f));
                 for (f, y) in pushes.iter_mut().zip(y) {
-                    *f = *f - self.u[k] * y;
+                    *f -= self.u[k] * y;
                 }
                 at -= 1;
                 (dofs[at], paths[at]) = (k as u32, DVec3::from_array(y));
@@ -201,7 +201,7 @@ impl Whitened {
         for k in (data.v..=dof as usize).rev() {
             let direct = if k == dof as usize { 1.0 } else { 0.0 };
             let y = self.r[k] * (direct + self.axes[k].dot(push));
-            push = push - self.u[k] * y;
+            push -= self.u[k] * y;
             dofs.push(k as u32);
             paths.push(columns * y);
         }
@@ -212,7 +212,7 @@ impl Whitened {
             let data = &model.links[i];
             for k in (data.v..data.v_end).rev() {
                 let y = self.r[k] * self.axes[k].dot(push);
-                push = push - self.u[k] * y;
+                push -= self.u[k] * y;
                 dofs.push(k as u32);
                 paths.push(columns * y);
             }
