@@ -8,7 +8,7 @@ impl World {
     /// Kinetic energy of all free bodies and of rotors at the joints of trees, J.
     #[must_use]
     pub fn kinetic_energy(&self) -> f64 {
-        let bodies: f64 = self.bodies().map(|(_, b)| b.state().kinetic_energy()).sum();
+        let bodies: f64 = self.bodies().map(|(_, b)| b.kinetic_energy()).sum();
         bodies + self.trees().map(|(_, tree)| tree.rotor_energy()).sum::<f64>()
     }
 
@@ -64,7 +64,7 @@ impl World {
     /// Angular momentum of all free bodies about the origin, kg·m²/s.
     #[must_use]
     pub fn angular_momentum(&self) -> DVec3 {
-        self.free_bodies().map(|(m, b)| b.center().cross(b.velocity().linear * m) + b.state().spin()).sum()
+        self.free_bodies().map(|(m, b)| b.center().cross(b.velocity().linear * m) + b.spin()).sum()
     }
 
     fn free_bodies(&self) -> impl Iterator<Item = (f64, &Body)> {

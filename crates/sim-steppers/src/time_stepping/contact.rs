@@ -620,7 +620,7 @@ fn book_step(
         }
         let end = bodies.pool[slot].velocity;
         state.velocity = end - body_step.start;
-        let taken = state.kinetic_energy();
+        let taken = state.kinetic_energy(body.model());
         let lost = if body_step.struck { [0.0, taken] } else { [taken, 0.0] };
         work.stepping -= lost[0];
         work.impact -= lost[1];
@@ -677,7 +677,7 @@ pub(super) fn book(
         let firm = |body: &&Body| !body.is_free() || bodies.pool[slot as usize].is_movable();
         body.filter(firm).map_or(BodyKind::Fixed, |body| *body.kind())
     });
-    world.book_collision(&collision, [&kinds[0], &kinds[1]], before, after);
+    world.book_collision(&collision, kinds, before, after);
     let time = world.time();
     found.detect.exerted.add(pair, books.advances, &push, time);
     if kind == CollisionKind::Ordinary {

@@ -168,7 +168,7 @@ impl World {
         for &id in ids {
             let Some(body) = self.bodies.get_mut(id) else { continue };
             match body.cluster {
-                None => body.piece = Piece::ballistic(time, body.now, self.gravity + body.pull),
+                None => body.piece = Piece::ballistic(time, &body.model, body.now, self.gravity + body.pull),
                 Some(cluster) => {
                     if !done.contains(&cluster) {
                         done.push(cluster);

@@ -35,7 +35,7 @@ use crate::{
     slots::Slots,
     tree::Tree,
 };
-use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
+use rigid_impulse::{BodyError, BodyState, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{BodyId, ColliderId, JointId};
 use std::ops::Index;
@@ -313,8 +313,8 @@ impl World {
             return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
         }
         let named = |source: BodyError| WorldError::Body { body: id, source };
-        RigidState::fixed(world_from_user).map_err(named)?;
-        let user_from_body = body.now.user_pose().inverse_mul(body.now.pose());
+        BodyState::at_rest(world_from_user).map_err(named)?;
+        let user_from_body = body.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
         self.aside(|world| world.restart(id, state))?;
@@ -345,11 +345,12 @@ impl World {
     /// # Errors
     /// No such body, one that is not free, or an impulse that is not finite.
     pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
-        if let Some((tree, link)) = self.body(id)?.link {
+        let body = self.body(id)?;
+        if let Some((tree, link)) = body.link {
             return self.push_link(tree, link, point, impulse);
         }
-        let mut state = self.body(id)?.now;
-        state.apply_impulse(point, impulse);
+        let mut state = body.now;
+        state.apply_impulse(&body.model, point, impulse);
         self.set_velocity(id, state.velocity)
     }
 
@@ -365,23 +366,23 @@ impl World {
     }
 
     /// Begins a new piece at the world's time.
-    fn restart(&mut self, id: BodyId, state: RigidState) -> Result<(), WorldError> {
+    fn restart(&mut self, id: BodyId, state: BodyState) -> Result<(), WorldError> {
         let (time, gravity) = (self.time, self.gravity);
         let body = self.body(id)?;
-        let before = body.now;
+        let (model, before) = (body.model, body.now);
         match body.cluster {
             Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
             None => {
                 let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
                 self.account.flight(body, gravity, time);
                 body.piece = if body.is_free() {
-                    Piece::ballistic(time, state, gravity + body.pull)
+                    Piece::ballistic(time, &model, state, gravity + body.pull)
                 } else {
                     Piece::still(state)
                 };
             }
         }
-        self.account.pushed(&before, &state);
+        self.account.pushed(&model, [&before, &state]);
         if let Some(body) = self.bodies.get_mut(id) {
             (body.rest, body.now) = (Rest::Awake, state);
         }

@@ -83,7 +83,7 @@ impl World {
             };
             body.now.set_pose(pose).map_err(named)?;
             body.now.velocity = velocity;
-            body.piece = Piece::ballistic(self.time, body.now, self.gravity);
+            body.piece = Piece::ballistic(self.time, &body.model, body.now, self.gravity);
             body.link = Some((id, k));
             let owner: BodyId = self.bodies.next_id();
             let colliders = colliders.into_iter().map(|c| Collider { body: owner, ..c });
@@ -105,7 +105,7 @@ impl World {
         let body = body.ok_or(WorldError::Massless { body: id }).map_err(at)?;
         let placed = BodyBuilder::pose(body, Pose::IDENTITY);
         let (body, colliders) = placed.build(id, self.time, self.gravity, &self.materials).map_err(at)?;
-        let BodyKind::Free(mass) = *body.now.kind() else {
+        let BodyKind::Free(mass) = *body.kind() else {
             return Err(at(WorldError::NotFree { body: id, what: "links have mass" }));
         };
         // Built at the origin: the pose of the centre of mass is that in the frame of the link.

@@ -141,9 +141,9 @@ fn reaction(bodies: &StepBodies, world: &World, k: usize, h: f64) -> (DVec3, DVe
             continue;
         }
         after.velocity = velocity;
-        let momentum = |state: &rigid_impulse::Body| {
+        let momentum = |state: &rigid_impulse::BodyState| {
             let linear = state.velocity.linear * step.masses[k];
-            (linear, state.pose().translation.cross(linear) + state.spin())
+            (linear, state.pose().translation.cross(linear) + state.spin(body.model()))
         };
         let ((p0, l0), (p1, l1)) = (momentum(&before), momentum(&after));
         let weight = step.pulls[k] * (step.masses[k] * h);
