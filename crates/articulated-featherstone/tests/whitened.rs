@@ -22,7 +22,7 @@ fn mass_matrix(model: &Model, q: &[f64], ws: &mut Workspace, extra: &[f64]) -> V
     m
 }
 
-/// YᵀY of blocks of three rows.
+/// `YᵀY` of blocks of three rows.
 fn product(nv: usize, blocks: &[(Vec<u32>, Vec<DVec3>)]) -> Vec<f64> {
     let rows = 3 * blocks.len();
     let mut y = vec![vec![0.0; nv]; rows];

@@ -1,6 +1,7 @@
 //! Trees in a world: what is refused, links as bodies, removal, snapshots.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+use collision_broadphase::CoherentHash;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{Cuboid, Ray, Sphere, TreeId};
 use sim_world::{
