@@ -72,6 +72,7 @@ pub use algorithm::{
     mass_solve::{factorize, solve_mass},
     momentum::{center_of_mass, centroidal_matrix, kinetic_energy, momentum_about, potential_energy},
     rnea::{bias_forces, rnea},
+    whitened::Whitened,
 };
 pub use builder::{Link, ModelBuilder};
 pub use error::ModelError;

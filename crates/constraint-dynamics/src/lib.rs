@@ -33,6 +33,7 @@
 //! |---|---|
 //! | [`rows`] | rows and Delassus operator of any velocity systems |
 //! | [`pool`] | the same for free bodies, block by block |
+//! | [`grouped`] | the same for blocks on bodies and trees |
 //! | [`islands`] | contacts that have to be solved together |
 //! | [`cone`] | one contact, exactly |
 //! | [`local`] | one block of rows, exactly |
@@ -72,6 +73,7 @@ mod envelope;
 mod extrapolate;
 pub mod gauss_seidel;
 pub mod greedy;
+pub mod grouped;
 pub mod held;
 pub mod implicit;
 pub mod islands;

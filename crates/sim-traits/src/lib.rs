@@ -67,7 +67,7 @@ pub use broad_phase::{BroadPhase, BroadPhaseError, PairChanges, ProxyKind, Ray};
 pub use contact::{ContactPoint, FeatureId, Manifold, PairCache, Separation};
 pub use executor::{Executor, Serial, for_each_mut};
 pub use hash::{FixedHasher, FixedMap, FixedSet, FixedState};
-pub use ids::{BodyId, ColliderId, JointId, Pair, PartId, ProxyId, SystemId};
+pub use ids::{BodyId, ColliderId, JointId, Pair, PartId, ProxyId, SystemId, TreeId};
 pub use impact::{Impact, ImpactError, ImpactLaw};
 pub use lcp::{LcpError, LcpProblem, LcpReport, LcpSolver};
 pub use narrow_phase::{Chain, NarrowPhase, NarrowPhaseError};

@@ -435,6 +435,23 @@ impl Account {
         }
     }
 
+    /// Books what the user changed of the energy of rotors, J.
+    pub(crate) fn pushed_rotors(&mut self, energy: f64) {
+        if self.open.is_some() {
+            self.energy.outside += energy;
+        }
+    }
+
+    /// Books what a correction added to the energy of springs in the joints of a tree, J.
+    pub(crate) fn stretched(&mut self, springs: f64, user: bool) {
+        if self.open.is_some() && springs != 0.0 {
+            // The fall of their potential has it, but it is no work on a motion.
+            *self.elastic.get_or_insert(0.0) -= springs;
+            let account = if user { &mut self.energy.outside } else { &mut self.energy.correction };
+            *account += springs;
+        }
+    }
+
     /// Books a change of velocity by the user.
     pub(crate) fn pushed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
         if self.open.is_some() {
@@ -459,6 +476,7 @@ impl World {
             let angular = pose.translation.cross(linear) + pose.transform_vector(spin);
             sum.add(Momentum { linear, angular });
         }
+        energy += self.trees().map(|(_, tree)| tree.rotor_energy()).sum::<f64>();
         (energy, sum)
     }
 }
@@ -536,11 +554,14 @@ impl StepperAccess<'_> {
     /// Books what the joints of a step did in the open account.
     pub fn book_joint_work(&mut self, work: &JointWork) {
         if self.world.account.open.is_some() {
-            let Account { energy, momentum, .. } = &mut self.world.account;
+            let Account { energy, momentum, elastic, .. } = &mut self.world.account;
             energy.joints += work.joints + work.limits;
             energy.drives += work.drives;
             energy.friction += work.friction;
             energy.stepping += work.stepping;
+            if work.springs != 0.0 {
+                *elastic.get_or_insert(0.0) += work.springs;
+            }
             momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
         }
     }

@@ -14,7 +14,7 @@ use sim_math::{
     mass::{self, MassProperties},
     spatial::Motion,
 };
-use sim_traits::{BodyId, ColliderId, Shape};
+use sim_traits::{BodyId, ColliderId, Shape, TreeId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub struct Body {
     pub(crate) rest: Rest,
     /// Time at which a step of time last put it where it is, s; NaN if none did.
     pub(crate) arrived: f64,
+    /// The tree that it is a link of, and which.
+    pub(crate) link: Option<(TreeId, u32)>,
 }
 
 /// Whether a body takes part in motion.
@@ -121,6 +123,13 @@ impl Body {
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         matches!(self.kind(), BodyKind::Fixed)
+    }
+
+    /// The tree that it is a link of, and the number of the link in its model.
+    #[inline]
+    #[must_use]
+    pub fn tree(&self) -> Option<(TreeId, u32)> {
+        self.link
     }
 
     /// Mass, kg; infinite if it is not free.
@@ -483,6 +492,7 @@ impl BodyBuilder {
             tag: self.tag,
             rest: Rest::Awake,
             arrived: f64::NAN,
+            link: None,
         };
         Ok((body, colliders))
     }

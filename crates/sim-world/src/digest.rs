@@ -157,6 +157,15 @@ impl World {
             // All it is and remembers: numbers are printed so that they are told apart to the bit.
             bits.0.write(format!("{joint:?}").as_bytes());
         }
+        for (id, tree) in self.trees() {
+            bits.0.write_u32(id.index());
+            bits.0.write_u32(id.generation());
+            bits.0.write(tree.name().as_bytes());
+            bits.pose(tree.base());
+            bits.numbers(tree.coordinates().iter().chain(tree.velocities()).chain(tree.forces()).copied());
+            bits.numbers(tree.impulses().iter().flatten().copied());
+            bits.0.write(format!("{:?}", tree.motors()).as_bytes());
+        }
         for (id, timer) in self.timers() {
             bits.0.write_u32(id.index());
             bits.numbers([timer.first, timer.period]);

@@ -24,6 +24,7 @@
 //! | forces | [`ForceGenerator`], [`ForceField`] |
 //! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`]; [`SetGravity`], [`Push`], [`SetVelocity`], [`HoldForce`], [`HoldAt`], [`RemoveBelow`] |
 //! | what holds bodies together | [`Joint`], [`JointBuilder`], [`JointAxis`] |
+//! | articulated bodies | [`Tree`], [`TreeBuilder`], [`LinkBuilder`] |
 //! | what happened | [`Event`], [`EnergyAccount`], [`MomentumAccount`] |
 //! | questions | [`QueryIndex`] |
 //! | saving and going on elsewhere | [`World::snapshot`], [`World::restore`], [`World::digest`] |
@@ -76,12 +77,14 @@ mod stability;
 mod stepper;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
+mod tree;
 mod work;
 mod world;
 
 pub use access::StepperAccess;
 pub use account::{EnergyAccount, Momentum, MomentumAccount};
 pub use acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity};
+pub use articulated_featherstone::{DofParams, Joint as TreeJoint};
 pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
 pub use collider::{Collider, ColliderBuilder, Groups, Surface, Traction, TurningFriction};
 pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};
@@ -96,13 +99,14 @@ pub use piece::{Extent, Law, Piece};
 pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast, ShapeCast};
 pub use script::{Limits, Screw, Script, ScriptRecord};
 pub use sim_traits::{
-    JointId,
+    JointId, TreeId,
     joint::{JointAxis, JointDrive, JointLimits, JointMotor, JointSoftness},
 };
 pub use snapshot::{Registry, SnapshotError};
 pub use solid::mass_of;
 pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
+pub use tree::{LinkBuilder, LinkState, Tree, TreeBuilder};
 pub use work::{ContactWork, ForceWork, JointWork};
 pub use world::{Change, Mark, World, WorldBuilder};
 

@@ -7,7 +7,8 @@ use crate::{
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
 use sim_traits::{
-    BodyId, BroadPhaseError, ColliderId, ImpactError, JointId, NarrowPhase, NarrowPhaseError, RowError,
+    BodyId, BroadPhaseError, ColliderId, DynamicsError, ImpactError, JointId, NarrowPhase, NarrowPhaseError,
+    RowError, TreeId,
 };
 use std::fmt::{self, Debug};
 use thiserror::Error;
@@ -122,6 +123,26 @@ pub enum StepError {
         kind: &'static str,
         /// Which stepper.
         stepper: &'static str,
+    },
+    /// The stepper cannot run a tree.
+    #[error("{tree} ({name:?}): the {stepper} stepper cannot run trees yet")]
+    UnsupportedTree {
+        /// Which tree.
+        tree: TreeId,
+        /// Its name.
+        name: String,
+        /// Which stepper.
+        stepper: &'static str,
+    },
+    /// The equations of a tree have no answer.
+    #[error("{tree} at t = {time} s: {source}")]
+    Tree {
+        /// Which tree.
+        tree: TreeId,
+        /// When, s.
+        time: f64,
+        /// Why.
+        source: DynamicsError,
     },
     /// The stepper cannot do this.
     #[error("{body}: {what}")]

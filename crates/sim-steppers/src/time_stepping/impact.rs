@@ -86,7 +86,7 @@ pub(super) fn normal_velocity(bodies: &StepBodies, site: &Site) -> f64 {
 
 /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
 pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h: f64) -> Option<f64> {
-    if site.restitution <= 0.0 {
+    if site.restitution <= 0.0 || bodies.trees.has_link(site.bodies) {
         return None;
     }
     let (g, u) = (site.gap.max(0.0), normal_velocity(bodies, site));
@@ -167,7 +167,10 @@ pub(super) fn first_root(
     let mut last = u32::MAX;
     for k in 0..found.sites.all.len() {
         let site = found.sites.all[k];
-        let bounces = site.restitution > 0.0 && site.gap > setup.params.touch && site.pair != last;
+        let bounces = site.restitution > 0.0
+            && site.gap > setup.params.touch
+            && site.pair != last
+            && !bodies.trees.has_link(site.bodies);
         if bounces && may_swing_in(bodies, &site, h) {
             last = site.pair;
             h = root_of_bounce(setup, found, bodies, world, site.pair, h);
@@ -312,7 +315,10 @@ fn gather_impacts(
 ) -> bool {
     let touches = |site: &Site| site.gap <= setup.params.touch;
     let bounces = |site: &Site| {
-        site.restitution > 0.0 && touches(site) && normal_velocity(bodies, site) < -site.rest_speed
+        site.restitution > 0.0
+            && touches(site)
+            && normal_velocity(bodies, site) < -site.rest_speed
+            && !bodies.trees.has_link(site.bodies)
     };
     let late = |known: &[bool], k: usize, site: &Site| {
         early > 0.0 && !known[k] && time_of_bounce(setup, bodies, site, early).is_some()
@@ -324,7 +330,9 @@ fn gather_impacts(
     for (k, site) in all.iter().enumerate() {
         let early = late(&impacts.known, k, site);
         let movable = site.bodies.iter().any(|slot| bodies.pool[*slot as usize].is_movable());
-        if !movable || impacts.known[k] || !(early || touches(site)) {
+        // What hits a link is answered with the contacts of its tree.
+        let linked = bodies.trees.has_link(site.bodies);
+        if !movable || linked || impacts.known[k] || !(early || touches(site)) {
             continue;
         }
         impacts.known[k] = true;

@@ -49,6 +49,7 @@ use super::{
     impact::Impacts,
     params::Stabilization,
     state::{Books, Memory, Setup, StepBodies},
+    trees::{pair_links, pose_ahead},
 };
 use constraint_dynamics::{
     held::HeldSide,
@@ -96,6 +97,8 @@ pub(super) struct Joined {
     /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
     pub(super) pairs: Vec<[u32; 2]>,
     first_of: Vec<Option<u32>>,
+    /// Beside the pairs: the tree that a pair stands for.
+    pub(super) trees: Vec<Option<u32>>,
     /// By slot: held by a joint; and by one that holds on to something that does not move.
     pub(super) held: Vec<bool>,
     grounded: Vec<bool>,
@@ -204,10 +207,12 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.bends.clear();
     joined.pairs.clear();
     joined.first_of.clear();
+    joined.trees.clear();
     joined.held.clear();
     joined.grounded.clear();
     joined.own_sides = 0;
     if world.joint_count() == 0 {
+        pair_joints(bodies, joined);
         return;
     }
     joined.held.resize(world.body_slots(), false);
@@ -245,7 +250,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     pair_joints(bodies, joined);
 }
 
-/// Finds out which bodies hang together.
+/// Finds out which bodies hang together, those of trees last.
 fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
     let pool = &bodies.pool;
     for (k, block) in (0..).zip(&joined.blocks) {
@@ -270,12 +275,18 @@ fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
             joined.grounded[slot as usize] = true;
         }
     }
+    joined.trees.resize(joined.pairs.len(), None);
+    pair_links(&bodies.trees, |pair, tree| {
+        joined.pairs.push(pair);
+        joined.first_of.push(None);
+        joined.trees.push(tree);
+    });
 }
 
 /// Laws and biases of the rows in a step of `h` seconds. `predicted`: bends are those of the velocities in the pool, else those found already.
 pub(super) fn prepare_joints(
     setup: &Setup,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     joined: &mut Joined,
     world: &World,
     h: f64,
@@ -313,13 +324,17 @@ pub(super) fn prepare_joints(
 }
 
 /// How far rows bend in `h` seconds with the velocities in the pool; returns the largest position that what is held would have at the end.
-fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
+fn bend_joints(setup: &Setup, bodies: &mut StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
     let mut most = 0.0_f64;
     for span in &joined.spans {
         let Some((_, joint)) = world.joint_in_slot(span.joint) else { continue };
         joined.poses.clear();
         for id in joint.bodies() {
             let slot = id.index();
+            if let Some(pose) = pose_ahead(bodies, world, slot, h) {
+                joined.poses.push(pose);
+                continue;
+            }
             let now = pose_of(world, slot);
             let body = world.body_in_slot(slot).map(|(_, body)| body);
             let end = body.and_then(|body| {
@@ -411,7 +426,7 @@ pub(super) fn swing_limit(
 /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
 pub(super) fn joints_bend(
     setup: &Setup,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     joined: &mut Joined,
     world: &World,
     h: f64,

@@ -116,9 +116,10 @@ pub(super) fn settle(
         let (radius, pose) = (found.detect.travels.radius(slot), body.state().pose());
         let anchor = &mut sleep.anchors[slot as usize];
         let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
-        // What joints hold stays awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
+        // What joints hold and links stay awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
         let pulled = world.gravity() + body.pull() != DVec3::ZERO;
-        let calm = long && pulled && !body.has_stateful_forces() && !joined.holds(slot);
+        let calm =
+            long && pulled && !body.has_stateful_forces() && !joined.holds(slot) && body.tree().is_none();
         sleep.calm[slot as usize] = calm;
         any |= calm;
     }

@@ -13,6 +13,7 @@ use super::{
     stepper::Stage,
     stiff::Stiff,
     traction::SiteTraction,
+    trees::StepTrees,
 };
 use crate::parts::Parts;
 use constraint_dynamics::{
@@ -69,6 +70,8 @@ pub(super) struct StepBodies {
     pub(super) pool: Vec<PoolBody>,
     /// What happens to them in the step.
     pub(super) body_steps: Vec<BodyStep>,
+    /// Trees, whose links are among them.
+    pub(super) trees: StepTrees,
 }
 
 /// The problem of a step, and its solution.

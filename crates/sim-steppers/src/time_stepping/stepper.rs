@@ -43,7 +43,7 @@ use super::{
     sleep::{self, Sleep},
     soft::SoftContacts,
     state::{Books, Detection, Problem, Setup, StepBodies},
-    struck, turn_limit,
+    struck, trees, turn_limit,
 };
 use crate::{errors, parts::Parts, scale::Scale};
 use sim_traits::NarrowPhase;
@@ -159,6 +159,7 @@ impl TimeStepping {
             world.refuse_traction(
                 "soft time stepping has no rolling or torsional friction and no moving surfaces",
             )?;
+            world.refuse_trees("soft time stepping")?;
         }
         self.find_scale(world);
         self.found.detect.invalidate();
@@ -267,6 +268,7 @@ impl TimeStepping {
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
         }
+        trees::read_trees(bodies, world)?;
         joined::read_joints(bodies, &mut problem.joined, world);
         books.trace(Stage::Impacts);
         let whole = end - time;
@@ -299,7 +301,9 @@ impl TimeStepping {
             found.detect.invalidate_pairs();
         }
         books.trace(Stage::Move);
+        trees::launch_trees(bodies, world, next)?;
         flight::launch(bodies, world).map_err(StepError::from)?;
+        trees::book_trees(bodies, world, next)?;
         contact_events::fire_timers(books, world, next);
         world.set_time(next).map_err(StepError::from)?;
         books.trace(Stage::Detect);

@@ -78,7 +78,9 @@ pub(super) fn reach_with_solution(
     for (slot, (body, body_step)) in (0..).zip(bodies.pool.iter().zip(&bodies.body_steps)) {
         // What contacts push moves along a straight line.
         if body.is_movable()
-            && (body_step.driven || body.velocity != body_step.start + body_step.force_change)
+            && (body_step.driven
+                || bodies.trees.is_link(slot)
+                || body.velocity != body_step.start + body_step.force_change)
         {
             found.detect.travels.hasten(slot, body.velocity, 0.0, h);
             any = true;

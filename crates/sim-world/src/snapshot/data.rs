@@ -1,6 +1,9 @@
 //! A world as plain data, and the checks on the way back.
 
-use super::{Registry, SnapshotError};
+use super::{
+    Registry, SnapshotError,
+    tree::{TreeData, restore_trees},
+};
 use crate::{
     account::Account,
     acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity},
@@ -27,7 +30,7 @@ use sim_traits::{
 use std::sync::Arc;
 
 /// What a slot holds: the generation of its name, and its tenant.
-type SlotData<T> = (u32, Option<T>);
+pub(super) type SlotData<T> = (u32, Option<T>);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorldData {
@@ -51,6 +54,8 @@ pub(super) struct WorldData {
     ignored: Vec<[BodyId; 2]>,
     joints: Vec<SlotData<Joint>>,
     free_joints: Vec<u32>,
+    trees: Vec<SlotData<TreeData>>,
+    free_trees: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -112,7 +117,7 @@ enum ShapeData {
     Registered(String),
 }
 
-const fn damaged(what: &'static str) -> SnapshotError {
+pub(super) const fn damaged(what: &'static str) -> SnapshotError {
     SnapshotError::Damaged { what }
 }
 
@@ -212,6 +217,8 @@ impl WorldData {
             ignored: world.ignored.clone(),
             joints: world.joints.raw().map(joint_data).collect::<Result<_, _>>()?,
             free_joints: world.joints.free().to_vec(),
+            trees: world.trees.raw().map(|(generation, tree)| (generation, tree.map(TreeData::of))).collect(),
+            free_trees: world.trees.free().to_vec(),
         })
     }
 
@@ -284,6 +291,7 @@ impl WorldData {
             return Err(damaged("pairs that ignore each other are not in order"));
         }
         world.ignored = self.ignored;
+        restore_trees(&mut world, self.trees, self.free_trees)?;
         for (slot, (generation, joint)) in self.joints.iter().enumerate() {
             if let Some(joint) = joint {
                 world.check_joint(JointId::new(slot as u32, *generation), joint)?;
@@ -444,6 +452,7 @@ impl BodyData {
             cluster: None,
             step_hint: self.step_hint,
             arrived: f64::NAN,
+            link: None,
             tag: self.tag,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })
