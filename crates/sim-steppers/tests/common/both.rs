@@ -6,15 +6,9 @@
     reason = "each test program uses some of these helpers"
 )]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::ConeNewton;
 use sim_math::glam::DVec3;
-use sim_steppers::{
-    Collisions, ContactMethod, ReactionForce, ReactionForceParams, TimeParts, TimeStepping,
-    TimeSteppingParams,
-};
-use sim_traits::{BodyId, Cuboid, Serial, Sphere};
+use sim_steppers::{Collisions, Parts, ReactionForce, ReactionForceParams, TimeStepping, TimeSteppingParams};
+use sim_traits::{BodyId, Cuboid, Sphere};
 use sim_world::{Body, JointPartner, Stepper, World};
 
 pub const G: f64 = 9.81;
@@ -23,13 +17,7 @@ pub const GROUND: JointPartner = JointPartner::World;
 pub fn stepping(dt: f64) -> TimeStepping {
     let mut params = TimeSteppingParams::default();
     params.dt = dt;
-    let parts = TimeParts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        contacts: ContactMethod::law(ConeNewton::default()),
-        executor: Box::new(Serial),
-    };
-    TimeStepping::with(parts, params)
+    TimeStepping::with(Parts::default(), params)
 }
 
 pub fn reacting(dt: f64) -> ReactionForce {

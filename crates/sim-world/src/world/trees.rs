@@ -214,21 +214,22 @@ impl World {
         set_numbers(id, "", "velocities", v, &mut state.v)?;
         let states = states_of(id, tree, &state)?;
         let links = tree.links.clone();
-        self.aside(|world| -> Result<(), WorldError> {
-            let rotors = world.tree(id)?.rotor_energy();
-            if let Some(tree) = world.trees.get_mut(id) {
-                tree.state = state;
-            }
-            let rotors = world.tree(id)?.rotor_energy() - rotors;
-            world.account.pushed_rotors(rotors);
-            for (link, (pose, velocity)) in links.iter().zip(states) {
-                let mut state = world.body(*link)?.now;
-                state.set_pose(pose).map_err(|source| WorldError::Body { body: *link, source })?;
-                state.velocity = velocity;
-                world.restart(*link, state)?;
-            }
-            Ok(())
-        })?;
+        let stretched = if self.account.is_open() { self.held_energy() } else { 0.0 };
+        let rotors = self.tree(id)?.rotor_energy();
+        if let Some(tree) = self.trees.get_mut(id) {
+            tree.state = state;
+        }
+        let rotors = self.tree(id)?.rotor_energy() - rotors;
+        self.account.pushed_rotors(rotors);
+        for (link, (pose, velocity)) in links.iter().zip(states) {
+            let mut state = self.body(*link)?.now;
+            state.set_pose(pose).map_err(|source| WorldError::Body { body: *link, source })?;
+            state.velocity = velocity;
+            self.restart(*link, state)?;
+        }
+        if self.account.is_open() {
+            self.account.springs += self.held_energy() - stretched;
+        }
         for link in links {
             self.note(Change::Moved(link));
         }
