@@ -56,7 +56,7 @@ fn links_are_bodies_where_the_joints_say() {
     let colliders = [upper, lower].map(|body| world[body].colliders()[0]);
     let [a, b] = colliders.map(|c| world.collider(c).unwrap());
     assert!(!world.may_collide(a, b));
-    let mut index = QueryIndex::new(Box::new(CoherentHash::default()));
+    let mut index = QueryIndex::new(CoherentHash::default());
     index.refresh(&world).unwrap();
     let ray = Ray { origin: DVec3::new(0.0, 0.0, 5.0), direction: DVec3::NEG_Z, t_max: 10.0 };
     let hit = index.ray_first(&world, &ray, &QueryFilter::default()).unwrap().unwrap();
