@@ -15,7 +15,7 @@ use sim_math::{
     spatial::Motion,
 };
 use sim_traits::joint::{JointCurve, JointPatch, JointPath, JointSurface};
-use sim_world::{Body, EventKind, Joint, JointAxis, Screw, Stepper, World};
+use sim_world::{Body, Joint, JointAxis, Screw, Stepper, World};
 use std::sync::Arc;
 
 // proves: DYN-62
@@ -514,7 +514,6 @@ fn a_coin_that_lies_flat_is_let_go() {
         // Beyond 15 degrees from lying flat.
         let least = ops::cos(15.0_f64.to_radians());
         assert!((least..least + 0.03).contains(&let_go.unwrap()));
-        assert!(world[id].position().z < 0.0, "it falls through: nothing holds it");
     }
 }
 
@@ -693,5 +692,4 @@ fn the_error_of_joints_tells_that_a_step_is_too_long() {
     println!("errors of place and of the solver {errors:?}");
     assert!(errors[1][0] < 0.5 * errors[0][0] && errors[2][0] < 0.5 * errors[1][0], "{errors:?}");
     assert!(errors[2][1] < errors[0][1]);
-    let _ = EventKind::JointLimit { joint: sim_traits::JointId::new(0, 0), axis: 0, high: true };
 }

@@ -42,7 +42,7 @@ use sim_math::{
     Pose,
     glam::{DMat3, DQuat, DVec3},
     integrate::{Abort, IntegrateError, Integrator, OdeScratch, OdeSystem},
-    rotation::quat_rate_world,
+    rotation::{quat_exp, quat_rate_world},
     spatial::{Force, Motion},
 };
 
@@ -138,6 +138,14 @@ impl ReactionBody {
             }
             Mobility::Moved(_) => DMat3::ZERO,
         }
+    }
+
+    /// Where it will be after `h` seconds with the velocity of now.
+    #[must_use]
+    pub fn ahead(&self, h: f64) -> BodyState {
+        let BodyState { pose, velocity } = self.state;
+        let rotation = (quat_exp(velocity.angular * h) * pose.rotation).normalize();
+        BodyState { pose: Pose::new(pose.translation + velocity.linear * h, rotation), velocity }
     }
 
     /// An impulse (N·s, world axes) at an arm from the centre, at the start of the frame.

@@ -108,8 +108,8 @@ pub trait Constraints: std::fmt::Debug {
     /// Greatest number of rows of constraint `k`, for the order of unknowns.
     fn size(&self, k: usize) -> usize;
 
-    /// Adds the rows of constraint `k` at the start of a frame: one site for each of [`Constraints::bodies`].
-    fn begin(&mut self, k: usize, bodies: &[ReactionBody], out: &mut RowTable);
+    /// Adds the rows of constraint `k` at the start of a frame of `h` seconds: one site for each of [`Constraints::bodies`].
+    fn begin(&mut self, k: usize, bodies: &[ReactionBody], h: f64, out: &mut RowTable);
 
     /// Writes position and velocity of each row of constraint `k` at the end of the frame.
     fn measure(&mut self, k: usize, bodies: &[BodyState], out: &mut [[f64; 2]]);

@@ -224,7 +224,7 @@ impl Frame<'_> {
             }
             let table = &mut ws.table;
             let (row, site, first_side) = (table.rows.len(), table.sites.len(), table.sides.len());
-            self.set.begin(constraint, self.bodies, table);
+            self.set.begin(constraint, self.bodies, self.h, table);
             let (rows, sites) = (row..table.rows.len(), site..table.sites.len());
             ws.graph.spans.push(Span { rows, sites, first_side });
         }

@@ -15,7 +15,7 @@
 //! # Formula
 //!
 //! ```text
-//! solve    (J + λ diag J) d = −C,   λ = 1e-9, or 1e-5 after a step that was refused
+//! solve    (J + λ diag J) d = −C,   λ = 1e-8, or 1e-5 after a step that was refused
 //! update   H ← H + (s − H y) sᵀ H / (sᵀ H y)
 //! ```
 //!
@@ -43,7 +43,7 @@ use sim_math::{
 };
 
 /// Share of the diagonal that is added: at first, and after a step that was refused.
-pub(super) const LIFTS: [f64; 2] = [1e-9, 1e-5];
+pub(super) const LIFTS: [f64; 2] = [1e-8, 1e-5];
 /// Most unknowns for which a singular value decomposition is worth its time.
 pub(super) const MOST_FOR_SVD: usize = 600;
 
