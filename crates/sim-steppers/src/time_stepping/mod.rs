@@ -24,6 +24,7 @@
 //! | `stiff` | the same where springs hold the bodies |
 //! | `joined` | joints as blocks of the problem |
 //! | `trees` | trees of joints, whose links are bodies |
+//! | `traction` | rolling and torsional friction as blocks, surfaces that move |
 //! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `repay` | what that lifts is paid for by motion |
@@ -63,6 +64,7 @@ mod state;
 mod stepper;
 mod stiff;
 mod struck;
+mod traction;
 mod travel;
 mod trees;
 mod turn_limit;
