@@ -31,7 +31,9 @@ const STILL: &[&str] = &[
     "crates/constraint-dynamics/src/soft",
     "crates/scene/src/lower/control.rs",
     "crates/sim-steppers/src/event_driven/predict.rs",
+    "crates/sim-steppers/src/time_stepping/contact.rs",
     "crates/sim-steppers/src/time_stepping/soft.rs",
+    "crates/sim-steppers/src/time_stepping/trees",
 ];
 
 /// Looks at the Rust files of crates and at all Markdown files but the changelog, which tells what was.
