@@ -1,7 +1,7 @@
 //! Every kind of joint does what its closed form says, under exact time stepping and under reaction forces.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-#[path = "common/both.rs"]
+#[path = "common/mechanisms.rs"]
 mod common;
 
 use common::{G, GROUND, ball, block, both, earth, energy, reacting, space};

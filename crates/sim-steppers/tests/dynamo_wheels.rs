@@ -1,7 +1,7 @@
 //! Wheels that roll without slip, under exact time stepping and under reaction forces.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-#[path = "common/both.rs"]
+#[path = "common/mechanisms.rs"]
 mod common;
 
 use common::{G, GROUND, block, both, disc, earth, energy, reacting, wheel};
