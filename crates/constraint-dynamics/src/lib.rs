@@ -45,7 +45,6 @@
 //! | [`restitution`] | impacts of all contacts that hit at one time |
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
-//! | [`implicit`] | stiff forces |
 //! | [`joints`] | rows of all kinds of joints |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
@@ -70,7 +69,6 @@ mod envelope;
 mod extrapolate;
 pub mod gauss_seidel;
 pub mod greedy;
-pub mod implicit;
 pub mod islands;
 pub mod joints;
 pub mod local;

@@ -50,6 +50,7 @@ use super::{
     state::{Books, Memory, Setup, StepBodies},
 };
 use constraint_dynamics::{
+    PoolBody,
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
 };
@@ -87,6 +88,7 @@ pub(super) struct Joined {
     pub(super) impulses: Vec<DVec3>,
     /// Sides of the blocks of joints, which come first: others may be appended for a problem.
     own_sides: usize,
+    own_pairs: usize,
     /// n by block.
     bends: Vec<DVec3>,
     /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
@@ -115,6 +117,35 @@ impl Joined {
         self.blocks.truncate(self.rows.blocks.len());
         self.impulses.truncate(self.rows.blocks.len());
         self.sides.truncate(self.own_sides);
+        self.pairs.truncate(self.own_pairs);
+        self.first_of.truncate(self.own_pairs);
+    }
+
+    /// The bodies of a block that was appended hang together.
+    pub(super) fn attach(&mut self, pool: &[PoolBody], block: u32) {
+        self.pair(pool, block);
+    }
+
+    /// Enters the pairs of bodies of a block; the last body that moves, if there is one, and how many.
+    fn pair(&mut self, pool: &[PoolBody], k: u32) -> (Option<u32>, usize) {
+        let (mut last, mut count) = (None, 0);
+        let [start, end] = self.blocks[k as usize].sides;
+        for side in &self.sides[start as usize..end as usize] {
+            if !pool[side.body as usize].is_movable() {
+                continue;
+            }
+            count += 1;
+            if let Some(other) = last {
+                self.pairs.push([other, side.body]);
+                self.first_of.push((count == 2).then_some(k));
+            }
+            last = Some(side.body);
+        }
+        if let (Some(slot), 1) = (last, count) {
+            self.pairs.push([slot, u32::MAX]);
+            self.first_of.push(Some(k));
+        }
+        (last, count)
     }
 
     /// Appends a block that is of no joint; returns its number.
@@ -200,7 +231,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.first_of.clear();
     joined.held.clear();
     joined.grounded.clear();
-    joined.own_sides = 0;
+    (joined.own_sides, joined.own_pairs) = (0, 0);
     if world.joint_count() == 0 {
         return;
     }
@@ -237,30 +268,18 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     }
     joined.own_sides = joined.sides.len();
     pair_joints(bodies, joined);
+    joined.own_pairs = joined.pairs.len();
 }
 
 /// Finds out which bodies hang together.
 fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
-    let pool = &bodies.pool;
-    for (k, block) in (0..).zip(&joined.blocks) {
-        let (mut last, mut first, mut grounded) = (None, true, true);
-        for side in &joined.sides[block.sides[0] as usize..block.sides[1] as usize] {
-            if !pool[side.body as usize].is_movable() {
-                continue;
-            }
-            joined.held[side.body as usize] = true;
-            if let Some(other) = last {
-                joined.pairs.push([other, side.body]);
-                joined.first_of.push(std::mem::take(&mut first).then_some(k));
-                grounded = false;
-            }
-            last = Some(side.body);
+    for k in 0..joined.blocks.len() as u32 {
+        let (last, count) = joined.pair(&bodies.pool, k);
+        let [start, end] = joined.blocks[k as usize].sides;
+        for side in &joined.sides[start as usize..end as usize] {
+            joined.held[side.body as usize] |= bodies.pool[side.body as usize].is_movable();
         }
-        if let Some(slot) = last.filter(|_| first) {
-            joined.pairs.push([slot, u32::MAX]);
-            joined.first_of.push(Some(k));
-        }
-        if let Some(slot) = last.filter(|_| grounded) {
+        if let Some(slot) = last.filter(|_| count == 1) {
             joined.grounded[slot as usize] = true;
         }
     }

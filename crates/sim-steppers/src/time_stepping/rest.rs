@@ -112,7 +112,10 @@ pub(super) fn try_rest(
     for (site, _) in sites.all.iter().zip(tractions).filter(|(_, t)| t.belt != DVec3::ZERO) {
         site.bodies.iter().for_each(|slot| resting.still[*slot as usize] = false);
     }
-    // What joints hold is solved.
+    // What joints hold is solved, and so is what forces drive.
+    for (k, _) in bodies.body_steps.iter().enumerate().filter(|(_, body_step)| body_step.driven) {
+        (resting.in_contact[k], resting.still[k]) = (true, false);
+    }
     for (k, _) in joined.held.iter().enumerate().filter(|(_, held)| **held) {
         (resting.in_contact[k], resting.still[k]) = (true, false);
     }
@@ -125,7 +128,7 @@ pub(super) fn try_rest(
         let (left, allowed) = (resting.trial[k], BALANCE * body_step.force_change.linear.length());
         let size = found.detect.travels.radius(k as u32);
         let balanced = left.linear.length() <= allowed && left.angular.length() * size <= allowed;
-        resting.still[k] &= balanced && !body_step.driven;
+        resting.still[k] &= balanced;
         all &= resting.still[k];
     }
     all

@@ -35,9 +35,7 @@
 
 use super::{
     contact::{self, Length},
-    contact_events, correct, flight,
-    forces::refuse_unknown_forces,
-    impact, joined,
+    contact_events, correct, flight, forces, impact, joined,
     params::TimeSteppingParams,
     patches, quarantine, saved, sites,
     sleep::{self, Sleep},
@@ -188,7 +186,6 @@ impl TimeStepping {
         }
         self.seen = None;
         self.setup.given.validate()?;
-        refuse_unknown_forces(world)?;
         if self.soft.is_some() {
             world.refuse_joints("soft time stepping")?;
             world.refuse_traction(
@@ -282,11 +279,13 @@ impl TimeStepping {
         sleep::wake_disturbed(setup, found, books, sleep, world, end - time);
         books.trace(Stage::Read);
         flight::read_bodies(bodies, world);
-        if quarantine::freeze_runaways(bodies, books, world)? {
+        let runaways = quarantine::freeze_runaways(bodies, books, world)?;
+        if quarantine::freeze_forced(bodies, books, world)? || runaways {
             // Their boxes reached everybody.
             found.detect.invalidate_pairs();
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
+            forces::read_wrenches(bodies, world);
         }
         joined::read_joints(bodies, &mut problem.joined, world);
         books.trace(Stage::Impacts);

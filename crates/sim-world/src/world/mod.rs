@@ -3,6 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `mod` | what there is, and changes by the user |
+//! | `configuration` | all free bodies as one vector |
 //! | `controllers` | what acts at its own rate |
 //! | `filters` | what meets what |
 //! | `forces` | forces on bodies |
@@ -11,6 +12,7 @@
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
 
+mod configuration;
 mod controllers;
 mod filters;
 mod forces;
