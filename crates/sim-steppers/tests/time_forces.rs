@@ -261,3 +261,24 @@ fn soft_contacts_know_all_forces_too() {
     stepper.advance(&mut world, 2.0).unwrap();
     assert!((world[id].position() - start).length() < 1e-4, "{}", world[id].position() - start);
 }
+
+#[test]
+fn a_long_chain_of_springs_costs_little() {
+    // As one dense matrix of 3600 rows a step would take seconds.
+    let mut world = World::new(DVec3::NEG_Z * G).unwrap();
+    let mut before = Anchor::World(DVec3::ZERO);
+    for k in 0..600 {
+        let at = DVec3::new(0.5 * f64::from(k + 1), 0.0, 0.0);
+        let next = Anchor::Body(world.add(ball(0.1, 0.0, 0.0).mass(1.0).at(at)).unwrap(), DVec3::ZERO);
+        let (a, b) = (before, next);
+        let spring = ForceGenerator::Spring { a, b, stiffness: 1e5, damping: 0.0, rest_length: 0.5 };
+        world.add_force(spring).unwrap();
+        before = next;
+    }
+    let mut stepper = cone(|_| {});
+    let start = timed::energy(&world);
+    let report = stepper.advance(&mut world, 0.5).unwrap();
+    assert_eq!(report.solver.unsolved, 0, "{report}");
+    assert!(timed::energy(&world) <= start + 1e-6 * report.energy.flowed, "{report}");
+    assert!(report.energy.remainder().abs() < 1e-9 * report.energy.flowed, "{report}");
+}

@@ -54,7 +54,11 @@ use constraint_dynamics::{
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
 };
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use sim_math::{
+    Pose,
+    glam::{DMat3, DVec3},
+    spatial::Motion,
+};
 use sim_traits::{Bounds, Law};
 use sim_world::{JointWork, StepperAccess, World};
 
@@ -65,6 +69,8 @@ const MET: f64 = 1e-11;
 /// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are not stable. And the most parts.
 const SWING: f64 = 0.7;
 const MOST_PARTS: f64 = 48.0;
+/// Largest sine of the angle between spin and its moment of bodies with locked axes that fly on.
+const STRAIGHT: f64 = 1e-14;
 /// Speed above which a limit bounces, rad/s or m/s.
 const BOUNCE: f64 = 1e-2;
 
@@ -88,6 +94,8 @@ pub(super) struct Joined {
     pub(super) impulses: Vec<DVec3>,
     /// Sides of the blocks of joints, which come first: others may be appended for a problem.
     own_sides: usize,
+    /// Bodies with locked axes, by slot, ascending.
+    locked: Vec<u32>,
     own_pairs: usize,
     /// n by block.
     bends: Vec<DVec3>,
@@ -97,6 +105,8 @@ pub(super) struct Joined {
     /// By slot: held by a joint; and by one that holds on to something that does not move.
     pub(super) held: Vec<bool>,
     grounded: Vec<bool>,
+    /// By slot: held by a joint, not by locked axes alone.
+    jointed: Vec<bool>,
     /// Scratch: rows elsewhere, poses and bodies of a joint.
     ahead: JointRows,
     poses: Vec<Pose>,
@@ -232,11 +242,14 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.held.clear();
     joined.grounded.clear();
     (joined.own_sides, joined.own_pairs) = (0, 0);
-    if world.joint_count() == 0 {
+    joined.locked.clear();
+    if world.joint_count() == 0 && !world.has_locked_axes() {
         return;
     }
     joined.held.resize(world.body_slots(), false);
     joined.grounded.resize(world.body_slots(), false);
+    joined.jointed.clear();
+    joined.jointed.resize(world.body_slots(), false);
     for slot in 0..world.joint_slots() as u32 {
         let Some((_, joint)) = world.joint_in_slot(slot).filter(|(_, joint)| joint.is_active()) else {
             continue;
@@ -255,6 +268,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
         }
         let end = joined.rows.blocks.len() as u32;
         joined.spans.push(Span { joint: slot, blocks: [first, end] });
+        joined.slots.iter().for_each(|slot| joined.jointed[*slot as usize] = true);
         for block in &joined.rows.blocks[first as usize..end as usize] {
             let start = joined.sides.len() as u32;
             for side in joined.rows.sides_of(block) {
@@ -266,9 +280,50 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
             joined.bends.push(DVec3::ZERO);
         }
     }
+    read_locked_axes(bodies, joined, world);
     joined.own_sides = joined.sides.len();
     pair_joints(bodies, joined);
     joined.own_pairs = joined.pairs.len();
+}
+
+/// Appends what bodies with locked axes hold: velocities along and about these are zero. There is nothing to drift, because what does not move stays where it is.
+fn read_locked_axes(bodies: &StepBodies, joined: &mut Joined, world: &World) {
+    if !world.has_locked_axes() {
+        return;
+    }
+    for (slot, _) in (0..).zip(&bodies.pool).filter(|(_, pooled)| pooled.is_movable()) {
+        let Some((_, body)) = world.body_in_slot(slot) else { continue };
+        let axes = body.locked_axes();
+        if axes.is_none() {
+            continue;
+        }
+        joined.locked.push(slot);
+        let along = (0..3).filter(|&k| axes.translations[k]).map(|k| (DVec3::ZERO, DVec3::AXES[k]));
+        let about = (0..3).filter(|&k| axes.rotations[k]).map(|k| (DVec3::AXES[k], DVec3::ZERO));
+        let mut rows = along.chain(about).peekable();
+        while rows.peek().is_some() {
+            let (mut count, mut moments, mut forces) = (0, DMat3::ZERO, DMat3::ZERO);
+            for (moment, force) in rows.by_ref().take(3) {
+                (*moments.col_mut(count), *forces.col_mut(count)) = (moment, force);
+                count += 1;
+            }
+            let start = joined.sides.len() as u32;
+            joined.sides.push(PoolSide { body: slot, moments, forces });
+            let none = joined.rows.sides.len() as u32;
+            joined.rows.blocks.push(JointBlock {
+                sides: none..none,
+                rows: count as u8,
+                laws: [RowLaw::Hold; 3],
+                position: DVec3::ZERO,
+                drift: DVec3::ZERO,
+                limit: None,
+            });
+            let (sides, law) = ([start, start + 1], Law::Bounded(Bounds::NONE));
+            joined.blocks.push(PoolBlock { sides, law, bias: DVec3::ZERO });
+            joined.bends.push(DVec3::ZERO);
+            joined.impulses.push(DVec3::ZERO);
+        }
+    }
 }
 
 /// Finds out which bodies hang together.
@@ -459,10 +514,19 @@ pub(super) fn correct_joints(joined: &mut Joined) {
     }
 }
 
-/// Bodies that joints hold move along straight lines, as those that contacts push.
+/// Bodies that joints hold move along straight lines, as those that contacts push. Locked axes alone let fly what moves along them and about no others anyway.
 pub(super) fn mark_jointed(bodies: &mut StepBodies, joined: &Joined) {
-    for (body_step, held) in bodies.body_steps.iter_mut().zip(&joined.held) {
-        body_step.pushed |= *held;
+    for (slot, held) in (0..).zip(&joined.held).filter(|(_, held)| **held) {
+        let (body_step, pooled) = (&mut bodies.body_steps[slot as usize], &bodies.pool[slot as usize]);
+        let mut pushed = *held;
+        if joined.locked.binary_search(&slot).is_ok() && !joined.jointed[slot as usize] {
+            let omega = pooled.velocity.angular;
+            // What turns about an axis that is not principal would not go on about it.
+            let swings = omega.cross(pooled.inverse_inertia * omega).length();
+            let straight = swings <= STRAIGHT * omega.length() * (pooled.inverse_inertia * omega).length();
+            pushed = !straight || pooled.velocity != body_step.start + body_step.force_change;
+        }
+        body_step.pushed |= pushed;
     }
 }
 

@@ -188,6 +188,7 @@ impl TimeStepping {
         self.setup.given.validate()?;
         if self.soft.is_some() {
             world.refuse_joints("soft time stepping")?;
+            world.refuse_locked_axes("soft time stepping has no locked axes")?;
             world.refuse_traction(
                 "soft time stepping has no rolling or torsional friction and no moving surfaces",
             )?;

@@ -11,6 +11,7 @@ use crate::{
     events::{Listing, Timer},
     force::{Field, ForceGenerator, ForceId, cluster},
     joint::Joint,
+    locked::LockedAxes,
     piece::{Extent, Law, Piece},
     script::{Script, ScriptRecord},
     slots::Slots,
@@ -59,6 +60,7 @@ struct BodyData {
     pull: DVec3,
     step_hint: Option<f64>,
     tag: u64,
+    locked: LockedAxes,
     rest: u8,
 }
 
@@ -230,6 +232,7 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
+        world.locked = world.bodies().any(|(_, body)| !body.locked.is_none());
         world.tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
         check_owners(&world)?;
         for data in self.forces {
@@ -332,6 +335,7 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
         pull: body.pull,
         step_hint: body.step_hint,
         tag: body.tag,
+        locked: body.locked,
         rest: body.rest.to_byte(),
     })
 }
@@ -411,6 +415,7 @@ impl BodyData {
             step_hint: self.step_hint,
             arrived: f64::NAN,
             tag: self.tag,
+            locked: self.locked,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })
     }

@@ -31,6 +31,7 @@ use crate::{
     events::{Contact, Event, Listing, Timer, TimerId},
     force::{ForceGenerator, ForceId, ForceScratch, cluster::Cluster},
     joint::Joint,
+    locked::LockedAxes,
     piece::{Law, Piece},
     slots::Slots,
 };
@@ -82,6 +83,8 @@ pub struct World {
     pub(crate) materials: MaterialTable,
     /// A collider has a traction that is not plain, or had one.
     pub(crate) tractions: bool,
+    /// A body has locked axes, or had some.
+    pub(crate) locked: bool,
     pub(crate) forces: Vec<Option<ForceGenerator>>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
@@ -165,6 +168,7 @@ impl World {
             colliders: Slots::default(),
             materials: MaterialTable::default(),
             tractions: false,
+            locked: false,
             forces: Vec::new(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
@@ -231,6 +235,7 @@ impl World {
         let (mut body, colliders) = body.build(id, self.time, self.gravity, &self.materials)?;
         self.tractions |= colliders.iter().any(|c| !c.traction.is_plain());
         body.colliders = colliders.into_iter().map(|c| self.colliders.insert(c)).collect();
+        self.locked |= !body.locked.is_none();
         let id = self.bodies.insert(body);
         self.note(Change::Added(id));
         Ok(id)
@@ -298,6 +303,13 @@ impl World {
 
     fn body_mut(&mut self, id: BodyId) -> Result<&mut Body, WorldError> {
         self.bodies.get_mut(id).ok_or(WorldError::UnknownBody { id })
+    }
+
+    pub(crate) fn lock(&mut self, id: BodyId, axes: LockedAxes) -> Result<(), WorldError> {
+        self.body_mut(id)?.locked = axes;
+        self.locked |= !axes.is_none();
+        self.note(Change::Pushed(id));
+        Ok(())
     }
 
     /// Puts the user's frame of a free or fixed body elsewhere at once, velocities unchanged.
