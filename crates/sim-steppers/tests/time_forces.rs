@@ -188,7 +188,7 @@ fn a_servo_a_muscle_and_a_field_act() {
     let report = stepper.advance(&mut world, 1.0).unwrap();
     assert_close!(world[wheel].velocity().angular.z, 0.1 / 0.2, rel = 1e-9);
     assert_close!(report.energy.forces, 0.1 * 0.25 + 0.1 * 0.25 / 100.0, rel = 0.02);
-    world.remove_force(force);
+    world.remove_force(force).unwrap();
     world.add_force(servo(f64::INFINITY)).unwrap();
     stepper.advance(&mut world, 2.0).unwrap();
     assert_close!(world[wheel].velocity().angular.z, 3.0, rel = 1e-9);

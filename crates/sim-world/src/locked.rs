@@ -43,7 +43,7 @@ impl World {
     /// There is no such body, or it is not free.
     pub fn set_locked_axes(&mut self, id: BodyId, axes: LockedAxes) -> Result<(), WorldError> {
         let body = self.body(id)?;
-        if !body.is_free() {
+        if !body.is_free() || body.tree().is_some() {
             return Err(WorldError::NotFree { body: id, what: "it has no axes to lock" });
         }
         self.lock(id, axes)

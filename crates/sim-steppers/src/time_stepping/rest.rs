@@ -112,8 +112,12 @@ pub(super) fn try_rest(
     for (site, _) in sites.all.iter().zip(tractions).filter(|(_, t)| t.belt != DVec3::ZERO) {
         site.bodies.iter().for_each(|slot| resting.still[*slot as usize] = false);
     }
-    // What joints hold is solved, and so is what forces drive.
+    // What forces drive is solved.
     for (k, _) in bodies.body_steps.iter().enumerate().filter(|(_, body_step)| body_step.driven) {
+        (resting.in_contact[k], resting.still[k]) = (true, false);
+    }
+    // What joints hold is solved.
+    for k in (0..count).filter(|k| bodies.trees.is_link(*k as u32)) {
         (resting.in_contact[k], resting.still[k]) = (true, false);
     }
     for (k, _) in joined.held.iter().enumerate().filter(|(_, held)| **held) {

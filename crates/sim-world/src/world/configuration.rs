@@ -17,7 +17,8 @@
 //! configuration (x q) body by body, seven numbers each;   twists (ω v), six each;   dx/dt = v, dq/dt = ½ (ω, 0) q
 //! ```
 //!
-//! Bodies that are free, in the order of their slots, which is the order of [`World::bodies`]; sleepers too.
+//! Bodies that are free and no links of trees, which have coordinates of their own, in the order of their slots, which is the order of
+//! [`World::bodies`]; sleepers too.
 //!
 //! # Cost
 //!
@@ -35,7 +36,7 @@
 //!
 //! `tests/configuration.rs`
 
-use super::{Change, World};
+use super::World;
 use crate::{body::Body, body::check_velocity, error::WorldError};
 use rigid_impulse::{BodyError, BodyState};
 use sim_math::{
@@ -101,8 +102,7 @@ impl World {
             states.push((id, state));
         }
         for (id, state) in states {
-            self.aside(|world| world.restart(id, state))?;
-            self.note(Change::Moved(id));
+            self.move_to(id, state)?;
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl World {
     }
 
     fn every_free_body(&self) -> impl Iterator<Item = (BodyId, &Body)> {
-        self.bodies().filter(|(_, body)| body.is_free())
+        self.bodies().filter(|(_, body)| body.is_free() && body.tree().is_none())
     }
 
     /// The bodies whose numbers differ from those of a vector of `size` numbers each, with their places in it.
