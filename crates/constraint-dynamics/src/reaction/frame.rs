@@ -26,8 +26,9 @@
 //!
 //! # Numerics
 //!
-//! J is good to a share of order h, so an iteration leaves a share of order h of the error. Because C looks through the integrator itself, places do not drift. A correction that
-//! makes the error larger, or not finite, is taken back; J is then found by trying, which is exact, and after that the method of solution is changed.
+//! J is good to a share of order h, so an iteration leaves a share of order h of the error. Because C looks through the integrator itself, places do
+//! not drift. A correction that makes the error larger, or not finite, is taken back; J is then found by trying, which is exact, and after that the
+//! method of solution is changed.
 //!
 //! # Failure
 //!

@@ -25,9 +25,9 @@
 //!
 //! # Numerics
 //!
-//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps values small that bodies
-//! do not feel.
-//! Constraints that contradict each other make steps of a size that the Newton method refuses; then least squares.
+//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps
+//! values small that bodies do not feel. Constraints that contradict each other make steps of a size that the Newton method refuses; then least
+//! squares.
 //!
 //! # Failure
 //!

@@ -1,7 +1,7 @@
 //! Reaction forces found through the integrator: values of all rows so that nothing that constraints hold has an error at the end of the frame.
 //!
-//! The integrator is the one that moves the bodies, of any kind: [`sim_math::integrate::Integrator`]. Because errors are looked at through it, what is held stays
-//! held to the given error for any number of frames, and every force that holds it can be read.
+//! The integrator is the one that moves the bodies, of any kind: [`sim_math::integrate::Integrator`]. Because errors are looked at through it, what
+//! is held stays held to the given error for any number of frames, and every force that holds it can be read.
 //!
 //! | file | concern |
 //! |---|---|
