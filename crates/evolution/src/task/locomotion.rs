@@ -195,7 +195,7 @@ impl Locomotion {
             let (shape, at) = shape_of(part.form)?;
             let body = Body::free()
                 .shape_at(shape, at)
-                .mass_properties(part.mass.clone())
+                .mass_properties(part.mass)
                 .friction(friction)
                 .restitution(restitution);
             let joint = match part.parent {
