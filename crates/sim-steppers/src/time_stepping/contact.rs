@@ -270,13 +270,6 @@ fn solve_all(
     Ok(())
 }
 
-/// True if an island has trees.
-fn has_trees(problem: &Problem, island: usize) -> bool {
-    let count = problem.chosen.len();
-    let (_, pairs) = members_of(&problem.islands, count, island);
-    pairs.iter().any(|m| problem.joined.trees[*m as usize - count].is_some())
-}
-
 /// Appends an island to the problem, unless it stays where it is.
 fn collect(
     setup: &Setup,
