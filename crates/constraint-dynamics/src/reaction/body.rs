@@ -28,7 +28,8 @@
 //! # Numerics
 //!
 //! The arm q ρ is taken anew at every evaluation, so that a method of order four stays of order four. c is the prediction of the Euler methods: without it a
-//! torque would not turn the body within the step. A moment below 1e-9 of the largest counts as zero: the body is a line, and neither torque nor spin along it exist.
+//! torque would not turn the body within the step. A moment below 1e-9 of the largest counts as zero: the body is a line, and neither torque nor spin
+//! along it exist.
 //!
 //! # Failure
 //!

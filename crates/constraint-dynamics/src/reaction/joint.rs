@@ -23,9 +23,10 @@
 //!
 //! # Numerics
 //!
-//! Force and torque stay constant in the world, the anchor in the body. Directions are taken where the bodies will be in the middle of the frame with the velocities of now: the
-//! reference takes them at its start, which makes bars, curves and surfaces methods of order one. A wheel has its anchor at its centre, so that the torque of the ground does not turn with it:
-//! this is what the force at the extrapolated contact of the reference is for, and exact on a plane.
+//! Force and torque stay constant in the world, the anchor in the body. Directions are taken where the bodies will be in the middle of the frame with
+//! the velocities of now: the reference takes them at its start, which makes bars, curves and surfaces methods of order one. A wheel has its anchor
+//! at its centre, so that the torque of the ground does not turn with it: this is what the force at the extrapolated contact of the reference is for,
+//! and exact on a plane.
 //!
 //! # Failure
 //!

@@ -25,9 +25,9 @@
 //!
 //! # Numerics
 //!
-//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps values small that bodies
-//! do not feel.
-//! Constraints that contradict each other make steps of a size that the Newton method refuses; then least squares.
+//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps
+//! values small that bodies do not feel. Constraints that contradict each other make steps of a size that the Newton method refuses; then least
+//! squares.
 //!
 //! # Failure
 //!
@@ -218,7 +218,7 @@ impl Linear {
         }
         let divisor: f64 = step.iter().zip(scratch.iter()).map(|(s, x)| s * x).sum();
         let size: f64 = step.iter().map(|s| s * s).sum();
-        if !(divisor.abs() > 1e-3 * size) {
+        if divisor.abs() <= 1e-3 * size || !divisor.is_finite() {
             return;
         }
         if self.updates.len() <= self.used {
