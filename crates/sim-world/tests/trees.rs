@@ -123,7 +123,7 @@ fn links_move_with_their_tree_alone() {
     // Another state is another place for all links.
     world.set_tree_state(id, &[0.0, 0.0], &[0.0, 0.0]).unwrap();
     assert!((world[lower].position() - DVec3::new(1.0, 0.0, 1.0)).length() < 1e-15);
-    assert_eq!(world.kinetic_energy(), 0.0);
+    assert!(world.kinetic_energy() < 1e-25);
     // A push along the arm does nothing, one across turns both hinges and gives the energy p·u/2.
     let point = DVec3::new(1.2, 0.0, 1.0);
     world.apply_impulse(lower, point, DVec3::X).unwrap();

@@ -189,6 +189,7 @@ impl ReactionForce {
         }
         self.seen = None;
         self.params.validate()?;
+        world.refuse_trees("reaction-force")?;
         if self.params.collisions == Collisions::Refuse {
             refuse_collisions(world)?;
         }
