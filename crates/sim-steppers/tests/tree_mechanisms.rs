@@ -69,12 +69,15 @@ fn double_pendulum(dt: f64) -> [DVec3; 2] {
 
 #[test]
 fn a_mechanism_as_joints_comes_to_that_as_a_tree() {
-    let errors = [1e-2, 5e-3, 2.5e-3].map(|dt| {
+    let apart = [1e-2, 5e-3, 2.5e-3].map(|dt| {
         let [joints, tree] = double_pendulum(dt);
-        (joints - tree).length()
+        joints - tree
     });
-    assert!(errors[2] < 5e-3, "{errors:?}");
-    assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1], "{errors:?}");
+    let errors = apart.map(DVec3::length);
+    assert!(errors[1] < 0.55 * errors[0] && errors[2] < 0.55 * errors[1], "{errors:?}");
+    // Both are of first order: what is left without the first power of the step.
+    let rest = (apart[2] * 2.0 - apart[1]).length();
+    assert!(rest < 0.05 * errors[2], "{rest} {errors:?}");
 }
 
 /// Two fingers on slides of a hand that is held, pressed on a box by so much more than friction needs.
@@ -167,7 +170,7 @@ fn stool(world: &mut World) -> TreeId {
                     .on(format!("hip{k}"))
                     .at(Pose::from_translation(DVec3::Z * -0.4))
                     .body(ball(0.08))
-                    .limits(-0.05, 0.1)
+                    .limits(-0.05, 0.015)
                     .motor(JointMotor::position(0.02, 500.0, 20.0, 60.0)),
             );
     }

@@ -51,7 +51,9 @@ use constraint_dynamics::{
     soften::Settled,
 };
 use sim_math::glam::{DMat3, DVec3};
-use sim_traits::{BlockSide, DynamicsError, FreeBody, Groups, Law, RowError, RowProblem, SidedBlocks};
+use sim_traits::{
+    BlockSide, DynamicsError, FreeBody, Groups, Law, RowError, RowProblem, RowSolver, SidedBlocks,
+};
 use sim_world::{StepError, World};
 
 /// A contact whose normal gives way by less than this share of what its bodies would, were they free, cannot be answered.
@@ -90,6 +92,8 @@ pub(in crate::time_stepping) struct TreeProblem {
     merged: Vec<(u32, DVec3)>,
     ws: GroupedWorkspace,
     pub(super) delassus: Delassus,
+    /// Blocks that give way more, for contacts that begin.
+    softened: Vec<DMat3>,
     pub(super) impulses: Vec<DVec3>,
 }
 
@@ -376,6 +380,32 @@ fn drop_immovable(problem: &Problem, pool: &[PoolBody], trees: &mut TreeProblem,
     }
 }
 
+/// Share of its size that every block gives way more where load is shared out.
+const GIVE: f64 = 0.05;
+
+/// Shares the load out evenly among contacts that begin. A part that slides and does not turn may bear with any one corner as well as with all of them, and
+/// with one corner alone friction does not hold what turns about it: the law has both solutions, and this one is that of bodies which give way a little.
+fn share_out(
+    rows: &RowProblem<'_>,
+    solver: &mut dyn RowSolver,
+    blocks: &mut Vec<DMat3>,
+    impulses: &mut [DVec3],
+) -> Result<(), RowError> {
+    let contacts = rows.friction().len();
+    if contacts < 2 || impulses[..contacts].iter().any(|p| *p != DVec3::ZERO) {
+        return Ok(());
+    }
+    match solver.solve(&rows.softened(GIVE, blocks), impulses) {
+        // A start, whatever is left.
+        Ok(_) | Err(RowError::Budget { .. } | RowError::Contradictory { .. }) => Ok(()),
+        Err(RowError::NoSolution { .. }) => {
+            impulses.fill(DVec3::ZERO);
+            Ok(())
+        }
+        Err(other) => Err(other),
+    }
+}
+
 /// Solves the present problem from the impulses that it has.
 pub(super) fn solve_gathered(
     setup: &mut Setup,
@@ -394,7 +424,8 @@ pub(super) fn solve_gathered(
     write_rows(&trees.groups(), full, &mut ws, &mut delassus);
     (trees.ws, trees.delassus) = (ws, delassus);
     drop_immovable(problem, &bodies.pool, trees, span);
-    let mut impulses = std::mem::take(&mut trees.impulses);
+    let (mut impulses, mut softened) =
+        (std::mem::take(&mut trees.impulses), std::mem::take(&mut trees.softened));
     let groups = trees.groups();
     let Delassus { blocks, velocity, friction, laws, .. } = &trees.delassus;
     let rows = if full {
@@ -402,10 +433,11 @@ pub(super) fn solve_gathered(
     } else {
         RowProblem::of_groups(groups, blocks, velocity, friction, laws)
     };
-    let solved = rows
-        .map(|rows| rows.with_accuracy(accuracy))
-        .and_then(|rows| problem.softener.solve(&rows, solver, &mut impulses));
-    trees.impulses = impulses;
+    let solved = rows.map(|rows| rows.with_accuracy(accuracy)).and_then(|rows| {
+        share_out(&rows, solver, &mut softened, &mut impulses)?;
+        problem.softener.solve(&rows, solver, &mut impulses)
+    });
+    (trees.impulses, trees.softened) = (impulses, softened);
     solved
 }
 
