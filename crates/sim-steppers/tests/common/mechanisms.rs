@@ -6,19 +6,13 @@
     reason = "each test program uses some of these helpers"
 )]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::ConeNewton;
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
 };
-use sim_steppers::{
-    Collisions, ContactMethod, ReactionForce, ReactionForceParams, TimeParts, TimeStepping,
-    TimeSteppingParams,
-};
+use sim_steppers::{Collisions, Parts, ReactionForce, ReactionForceParams, TimeStepping, TimeSteppingParams};
 use sim_traits::{
-    BodyId, Cuboid, Cylinder, Serial, Sphere,
+    BodyId, Cuboid, Cylinder, Sphere,
     joint::{JointPatch, JointSurface},
 };
 use sim_world::{Body, Joint, JointBuilder, JointPartner, Stepper, World};
@@ -29,13 +23,7 @@ pub const GROUND: JointPartner = JointPartner::World;
 pub fn stepping(dt: f64) -> TimeStepping {
     let mut params = TimeSteppingParams::default();
     params.dt = dt;
-    let parts = TimeParts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        contacts: ContactMethod::law(ConeNewton::default()),
-        executor: Box::new(Serial),
-    };
-    TimeStepping::with(parts, params)
+    TimeStepping::with(Parts::default(), params)
 }
 
 pub fn reacting(dt: f64) -> ReactionForce {
