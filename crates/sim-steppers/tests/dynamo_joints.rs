@@ -185,7 +185,9 @@ fn a_cylindrical_joint_lets_spin_and_slide() {
         stepper.advance(&mut world, 2.0).unwrap();
         let v = world[rod].velocity();
         println!("reaction forces {reacts}: {v:?} at {}", world[rod].position());
-        assert!((v.angular - DVec3::X * 2.0).length() < 1e-6 && (v.linear - DVec3::X * 0.7).length() < 1e-6);
+        // An error of place of 1e-8 m that is left at the end of a step is one of velocity of 240 times as much.
+        let most = if reacts { 5e-6 } else { 1e-6 };
+        assert!((v.angular - DVec3::X * 2.0).length() < most && (v.linear - DVec3::X * 0.7).length() < most);
         assert!((world[rod].position() - DVec3::X * 1.4).length() < 1e-5);
     }
 }
@@ -257,24 +259,30 @@ fn what_may_not_turn_flies_as_it_would() {
 // proves: DYN-70
 #[test]
 fn a_block_on_a_plane_slides_and_yaws_and_never_tips() {
-    for (reacts, mut stepper) in both(1.0 / 240.0) {
-        let mut world = earth();
-        let id = block(&mut world, 2.0, DVec3::new(0.3, 0.1, 0.2), DVec3::Z * 0.2);
-        // Held at a corner, so that its weight would tip it.
-        world.add_joint(Joint::planar(GROUND, id).anchor([0.3, 0.1, 0.0]).axis([0.0, 0.0, 1.0])).unwrap();
-        world.set_velocity(id, Motion::new(DVec3::Z * 1.5, DVec3::new(0.5, -0.3, 0.0))).unwrap();
-        stepper.advance(&mut world, 2.0).unwrap();
-        let (pose, v) = (world[id].user_pose(), world[id].velocity());
-        println!("reaction forces {reacts}: {pose:?} {v:?}");
-        assert!(
-            (pose.rotation * DVec3::Z - DVec3::Z).length() < 1e-5 && (pose.translation.z - 0.2).abs() < 1e-5
-        );
-        assert!(
-            (v.angular - DVec3::Z * 1.5).length() < 1e-4
-                && (v.linear - DVec3::new(0.5, -0.3, 0.0)).length() < 1e-4
-        );
-        assert!((pose.translation - DVec3::new(1.0, -0.6, 0.2)).length() < 1e-3);
+    // Reaction forces turn the body about moving axes: its spin is exact to the second order of the step.
+    let mut off = Vec::new();
+    for dt in [1.0 / 240.0, 1.0 / 480.0] {
+        for (reacts, mut stepper) in both(dt) {
+            let mut world = earth();
+            let id = block(&mut world, 2.0, DVec3::new(0.3, 0.1, 0.2), DVec3::Z * 0.2);
+            // Held at a corner, so that its weight would tip it.
+            let joint = Joint::planar(GROUND, id).anchor([0.3, 0.1, 0.0]).axis([0.0, 0.0, 1.0]);
+            world.add_joint(joint).unwrap();
+            world.set_velocity(id, Motion::new(DVec3::Z * 1.5, DVec3::new(0.5, -0.3, 0.0))).unwrap();
+            stepper.advance(&mut world, 2.0).unwrap();
+            let (pose, v) = (world[id].user_pose(), world[id].velocity());
+            let tilt = (pose.rotation * DVec3::Z - DVec3::Z).length();
+            assert!(tilt < 1e-5 && (pose.translation.z - 0.2).abs() < 1e-5, "{reacts}: {pose:?}");
+            let error =
+                (v.angular - DVec3::Z * 1.5).length() + (v.linear - DVec3::new(0.5, -0.3, 0.0)).length();
+            assert!(error < if reacts { 3e-3 } else { 1e-4 }, "{reacts}: {v:?}");
+            if reacts {
+                off.push(error);
+            }
+            assert!((pose.translation - DVec3::new(1.0, -0.6, 0.2)).length() < 1e-3);
+        }
     }
+    assert!(off[1] < 0.35 * off[0], "{off:?}");
 }
 
 // proves: DYN-71

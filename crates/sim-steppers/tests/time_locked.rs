@@ -48,10 +48,8 @@ fn a_disc_of_a_planar_world_has_its_closed_form() {
     stepper.advance(&mut world, 1.1 * 2.0 * v / (7.0 * mu * G)).unwrap();
     let found = world[id].velocity();
     assert_close!(found.linear.x, 5.0 / 7.0 * v, rel = 1e-6);
-    assert!(
-        found.linear.y == 0.0 && found.angular.x.abs() < 1e-9 && found.angular.z.abs() < 1e-9,
-        "{found:?}"
-    );
+    let across = found.linear.y.abs().max(found.angular.x.abs()).max(found.angular.z.abs());
+    assert!(across < 1e-12, "{found:?}");
     // What flies in the plane flies exactly.
     let mut world = World::new([0.0, 0.0, -G]).unwrap();
     let body = brick(0.3, 0.2, 0.1, 0.5).moving([1.0, 0.0, 2.0]).spinning([0.0, 3.0, 0.0]);

@@ -5,11 +5,10 @@
 mod timed;
 
 use sim_math::{
-    Pose,
     glam::DVec3,
     testkit::allocations::{CountingAllocator, allocations},
 };
-use sim_world::{Joint, JointMotor, JointPartner, LinkBuilder, Listing, Stepper, Tree, TreeJoint, World};
+use sim_world::{Anchor, ForceGenerator, Joint, JointMotor, JointPartner, Listing, Stepper, World};
 use timed::{ball, brick, cone, earth, rows, soft};
 
 #[global_allocator]
@@ -65,31 +64,40 @@ fn a_warmed_up_step_with_joints_does_not_allocate() {
     assert_eq!(count, 0, "{report}");
 }
 
-/// A chain with limits and dry friction that falls on the floor, and a body beside it.
+/// Springs, drag and a servo on what hangs, lies and spins, beside balls that bounce and, where that is known, a ball that rolls out.
 #[test]
-fn a_warmed_up_step_with_trees_does_not_allocate() {
-    let mut world = earth(0.5, 0.0);
-    let mut tree = Tree::builder("chain");
-    for k in 0..6 {
-        let joint = if k == 0 { TreeJoint::Free } else { TreeJoint::Revolute { axis: DVec3::Y } };
-        let mut link = LinkBuilder::new(format!("{k}"), joint).body(brick(0.15, 0.1, 0.1, 0.5));
-        link = if k == 0 {
-            link.start(&[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], &[0.0; 6])
-        } else {
-            let place = Pose::from_translation(DVec3::X * 0.32);
-            link.on(format!("{}", k - 1)).at(place).limits(-0.8, 0.8).dry_friction(0.1).damping(0.1)
-        };
-        tree = tree.link(link);
+fn a_warmed_up_step_with_springs_and_bounces_does_not_allocate() {
+    for (name, mut stepper) in [("soft", soft(|_| {})), ("cone", cone(|_| {}))] {
+        let mut world = earth(0.5, 0.0);
+        let mut before = Anchor::World(DVec3::Z * 5.0);
+        for k in 0..8 {
+            let at = DVec3::new(0.4 * f64::from(k) + 0.2, 0.0, 5.0);
+            let next = Anchor::Body(world.add(ball(0.1, 0.5, 0.0).mass(1.0).at(at)).unwrap(), DVec3::ZERO);
+            let (a, b) = (before, next);
+            let spring = ForceGenerator::Spring { a, b, stiffness: 500.0, damping: 1.0, rest_length: 0.3 };
+            world.add_force(spring).unwrap();
+            before = next;
+        }
+        let block = world.add(brick(0.2, 0.2, 0.2, 0.5).mass(1.0).at([0.0, 3.0, 0.2])).unwrap();
+        let (a, b) = (Anchor::World(DVec3::new(1.0, 3.0, 0.0)), Anchor::Body(block, DVec3::ZERO));
+        world.add_force(ForceGenerator::Muscle { a, b, tension: 2.0, damping: 0.5 }).unwrap();
+        world.add_force(ForceGenerator::Drag { body: block, linear: 0.1, angular: 0.1 }).unwrap();
+        let wheel = world.add(ball(0.2, 0.5, 0.0).at([0.0, 5.0, 4.0])).unwrap();
+        let (axis, rate) = (DVec3::Y, 5.0);
+        let servo = ForceGenerator::Servo { body: wheel, axis, rate, gain: 1.0, limit: 2.0 };
+        world.add_force(servo).unwrap();
+        for k in 0..4 {
+            world.add(ball(0.1, 0.5, 0.98).at([f64::from(k), -3.0, 1.0 + 0.2 * f64::from(k)])).unwrap();
+        }
+        if name == "cone" {
+            let roller = ball(0.2, 0.5, 0.0).rolling_friction(1e-3).at([-9.0, -6.0, 0.2]);
+            world.add(roller.moving([2.0, 0.0, 0.0]).spinning([0.0, 10.0, 0.0])).unwrap();
+        }
+        for duration in [2.0, 2.0, 2.0] {
+            stepper.advance(&mut world, duration).unwrap();
+        }
+        let (count, report) = allocations(|| stepper.advance(&mut world, 0.5).unwrap());
+        assert!(report.collisions > 0 && report.energy.forces != 0.0, "{name}: {report}");
+        assert_eq!(count, 0, "{name}: {report}");
     }
-    let tree = world.add_tree(tree).unwrap();
-    let mut stepper = cone(|_| {});
-    let mut forces = [0.0; 11];
-    for k in 0..40 {
-        forces[6..].fill(if k % 2 == 0 { 5.0 } else { -5.0 });
-        world.set_tree_forces(tree, &forces).unwrap();
-        stepper.advance(&mut world, 0.1).unwrap();
-    }
-    let (count, report) = allocations(|| stepper.advance(&mut world, 0.2).unwrap());
-    assert!(report.solver.iterations > 10, "{report}");
-    assert_eq!(count, 0, "{report}");
 }
