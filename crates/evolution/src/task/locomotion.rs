@@ -34,7 +34,8 @@
 //!
 //! # Tested by
 //!
-//! `a_ball_that_rolls_scores_its_speed`, `evaluations_are_the_same_bits_again`, `a_creature_without_drives_stays_where_it_falls`, `creatures_that_move_are_honest_or_named`
+//! `a_ball_that_rolls_scores_its_speed`, `evaluations_are_the_same_bits_again`, `a_creature_without_drives_stays_where_it_falls`,
+//! `creatures_that_move_are_honest_or_named`
 
 use super::judge::{Judge, Spent};
 use crate::{

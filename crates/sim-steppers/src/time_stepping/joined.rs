@@ -300,7 +300,8 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.own_pairs = joined.pairs.len();
 }
 
-/// Appends what bodies with locked axes hold: velocities along and about these are zero. There is nothing to drift, because what does not move stays where it is.
+/// Appends what bodies with locked axes hold: velocities along and about these are zero. There is nothing to drift,
+/// because what does not move stays where it is.
 fn read_locked_axes(bodies: &StepBodies, joined: &mut Joined, world: &World) {
     if !world.has_locked_axes() {
         return;

@@ -51,7 +51,8 @@ const PLACE: usize = 7;
 const TWIST: usize = 6;
 
 impl World {
-    /// Centre of mass and orientation of all free bodies in the order of their slots, into `out`: seven numbers each, (x, y, z) in m and the quaternion (x, y, z, w) of
+    /// Centre of mass and orientation of all free bodies in the order of their slots, into `out`: seven numbers each, (x, y, z) in m and
+    /// the quaternion (x, y, z, w) of
     /// the user's frame.
     ///
     /// ```
@@ -74,7 +75,8 @@ impl World {
         self.every_free_body().for_each(|(_, body)| out.extend(place_of(body)));
     }
 
-    /// Angular velocity (rad/s) and velocity of the centre of mass (m/s) of all free bodies in the order of their slots, world axes, into `out`: six numbers each.
+    /// Angular velocity (rad/s) and velocity of the centre of mass (m/s) of all free bodies in the order of their slots, world axes, into
+    /// `out`: six numbers each.
     pub fn twists(&self, out: &mut Vec<f64>) {
         out.clear();
         self.every_free_body().for_each(|(_, body)| out.extend(body.state().velocity.to_array()));
