@@ -105,7 +105,7 @@ fn digests_are_those_of_the_release_build() {
     let scenes = [
         ("heap", heap as fn() -> (World, EventDrivenParams, f64), 0x3542_c1fd_e228_7c10),
         ("gas", gas, 0xe496_6472_a5ba_ac6c),
-        ("machine", machine, 0x6045_c62e_aae1_4604),
+        ("machine", machine, 0x3fc0_b3e5_df32_cb25),
     ];
     let (mut events, mut moved) = (0, Vec::new());
     for (name, scene, golden) in scenes {

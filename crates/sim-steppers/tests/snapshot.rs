@@ -241,7 +241,7 @@ fn bytes_of_another_kind_version_or_stepper_are_refused() {
     let mut other = bytes.clone();
     other[6] ^= 1;
     let error = World::restore(&other, &registry).unwrap_err();
-    assert_eq!(error.to_string(), "version 2 of kind \"world\", not 3");
+    assert_eq!(error.to_string(), "version 7 of kind \"world\", not 6");
     assert!(matches!(World::restore(&[], &registry), Err(SnapshotError::Damaged { .. })));
     let mut foreign = stepper_with(|p| p.window = 0.1);
     assert_eq!(foreign.load(&world, &tables), Err(SnapshotError::Mismatch { what: "set of parameters" }));

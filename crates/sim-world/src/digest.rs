@@ -178,13 +178,17 @@ impl World {
             bits.0.write_u32(id.index());
             bits.numbers([timer.first, timer.period]);
             bits.0.write_u64(timer.count);
-            bits.0.write_u64(timer.times);
+            if timer.times != u64::MAX {
+                bits.0.write_u64(timer.times);
+            }
         }
         for (id, timer) in self.controllers() {
             bits.0.write_u32(id.index());
             bits.numbers([timer.first, timer.period]);
             bits.0.write_u64(timer.count);
-            bits.0.write_u64(timer.times);
+            if timer.times != u64::MAX {
+                bits.0.write_u64(timer.times);
+            }
             bits.0.write_u8(u8::from(self.is_enabled(id)));
             if let Some(controller) = self.controller(id) {
                 bits.0.write(controller.kind().as_bytes());

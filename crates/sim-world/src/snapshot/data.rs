@@ -210,7 +210,12 @@ impl WorldData {
             free_colliders: world.colliders.free().to_vec(),
             forces,
             free_forces: world.forces.free().to_vec(),
-            outdated: world.outdated.clone(),
+            outdated: world
+                .outdated
+                .iter()
+                .copied()
+                .filter(|id| world.get(*id).is_some_and(|b| b.outdated))
+                .collect(),
             timers: world.timers.raw().map(|(generation, timer)| (generation, timer.copied())).collect(),
             free_timers: world.timers.free().to_vec(),
             controllers: world.controllers.raw().map(control_data).collect::<Result<_, _>>()?,

@@ -418,6 +418,12 @@ pub(super) fn solve_gathered(
     let Some(solver) = setup.parts.contacts.solver() else {
         return Err(RowError::NoSolution { iterations: 0 });
     };
+    // Trees of one link that floats are free bodies, and answered as these are.
+    let loose = trees
+        .trees
+        .iter()
+        .zip(&trees.sizes)
+        .all(|(&tree, &size)| size == 6 && bodies.trees.all[tree as usize].slots.len() == 1);
     let full = solver.needs_rows();
     let mut ws = std::mem::take(&mut trees.ws);
     let mut delassus = std::mem::take(&mut trees.delassus);
@@ -434,7 +440,9 @@ pub(super) fn solve_gathered(
         RowProblem::of_groups(groups, blocks, velocity, friction, laws)
     };
     let solved = rows.map(|rows| rows.with_accuracy(accuracy)).and_then(|rows| {
-        share_out(&rows, solver, &mut softened, &mut impulses)?;
+        if !loose {
+            share_out(&rows, solver, &mut softened, &mut impulses)?;
+        }
         problem.softener.solve(&rows, solver, &mut impulses)
     });
     (trees.impulses, trees.softened) = (impulses, softened);
