@@ -69,12 +69,14 @@ fn double_pendulum(dt: f64) -> [DVec3; 2] {
 
 #[test]
 fn a_mechanism_as_joints_comes_to_that_as_a_tree() {
-    let errors = [1e-2, 5e-3, 2.5e-3].map(|dt| {
+    let [coarse, middle, fine] = [1e-2, 5e-3, 2.5e-3].map(|dt| {
         let [joints, tree] = double_pendulum(dt);
-        (joints - tree).length()
+        joints - tree
     });
-    assert!(errors[2] < 5e-3, "{errors:?}");
-    assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1], "{errors:?}");
+    // Of first order in the step: halves with it, and what is left after extrapolation to no step at all is of second order.
+    assert!(middle.length() < 0.6 * coarse.length() && fine.length() < 0.6 * middle.length());
+    let (first, second) = ((middle * 2.0 - coarse).length(), (fine * 2.0 - middle).length());
+    assert!(second < 5e-4 && second < 0.4 * first, "{first} {second}");
 }
 
 /// Two fingers on slides of a hand that is held, pressed on a box by so much more than friction needs.
@@ -84,8 +86,8 @@ fn grasp(margin: f64) -> (World, BodyId, TreeId) {
     let cube = Body::free().shape(Cuboid::new(DVec3::splat(0.1)).unwrap()).mass(mass).friction(mu);
     let cube = world.add(cube).unwrap();
     let slide = TreeJoint::Prismatic { axis: DVec3::X };
-    let finger =
-        || Body::free().shape(Cuboid::new(DVec3::new(0.02, 0.05, 0.05)).unwrap()).mass(0.2).friction(mu);
+    // Round tips: one contact each. How the points of a flat tip share a load is not determined, and some shares let the box turn about one of them.
+    let finger = || Body::free().shape(Sphere::new(0.02).unwrap()).mass(0.2).friction(mu);
     let at = |x: f64| Pose::from_translation(DVec3::X * x);
     let hand = Tree::builder("hand")
         .link(LinkBuilder::new("left", slide).at(at(-0.12)).body(finger()))
@@ -167,7 +169,7 @@ fn stool(world: &mut World) -> TreeId {
                     .on(format!("hip{k}"))
                     .at(Pose::from_translation(DVec3::Z * -0.4))
                     .body(ball(0.08))
-                    .limits(-0.05, 0.1)
+                    .limits(-0.05, 0.03)
                     .motor(JointMotor::position(0.02, 500.0, 20.0, 60.0)),
             );
     }
@@ -233,7 +235,7 @@ fn inverse_dynamics_of_a_step_gives_the_controls() {
             worst = worst.max((tau[k] - controls[k]).abs());
         }
     }
-    assert!(worst < 1e-6, "{worst}");
+    assert!(worst < 1e-9, "{worst}");
     assert!(pushed > 100 && limited > 0, "{pushed} {limited}");
 }
 
