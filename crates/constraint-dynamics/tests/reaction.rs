@@ -42,7 +42,8 @@ fn swing(m: &mut Mechanism) -> [f64; 3] {
     sums
 }
 
-// proves: DYN-101, DYN-100
+// proves: DYN-100
+// proves-part: DYN-101
 // Thesis, test 1 (RK4 for test forces too): 1 iteration, 4.1e-5, 28 evaluations. Test 2 (Euler for test forces): 1.6 iterations, 1.9e-4, 12.4 evaluations, at
 // (92.927, 224.119, −92.927). We look at the first guess as well, which is one integration more per frame.
 #[test]

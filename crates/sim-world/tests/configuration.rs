@@ -24,7 +24,7 @@ fn world(random: &mut SplitMix64) -> (World, Vec<BodyId>) {
     (world, free)
 }
 
-// proves: CLI-10
+// proves-part: CLI-10
 #[test]
 fn vectors_and_bodies_tell_the_same() {
     let mut random = SplitMix64(31);

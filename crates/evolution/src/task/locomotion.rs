@@ -407,6 +407,7 @@ mod tests {
         assert!((measure(&outcome, "distance") - 10.0).abs() < 0.01, "{outcome:?}");
     }
 
+    // proves: FON-130
     #[test]
     fn evaluations_are_the_same_bits_again() {
         let task = task(0.5, 0.5);
@@ -415,7 +416,6 @@ mod tests {
         assert_eq!(first, task.evaluate(&creature, 7, BUDGET));
         assert!(first.steps == 240 && first.digest != 0, "{first:?}");
         let jittered = Locomotion { params: LocomotionParams { jitter: 0.1, ..task.params.clone() }, ..task };
-        // proves: FON-130
         let (a, b) = (jittered.evaluate(&creature, 7, BUDGET), jittered.evaluate(&creature, 8, BUDGET));
         assert!(a.digest != b.digest && a == jittered.evaluate(&creature, 7, BUDGET));
     }
