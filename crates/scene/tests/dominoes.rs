@@ -62,7 +62,8 @@ fn span() -> [usize; 2] {
 }
 
 /// Found in steps of 1/60 s: over the first leg 0.727 m/s with the exact cone and 0.783 from event to event, beside 0.761 with the
-/// exact cone at an eighth of the step. Sweeps do not pass: 0.683. Before, 0.739 with greedy picks and 0.720 with Lemke; over the whole chain 0.742 beside 0.751. Soft contacts do not
+/// exact cone at an eighth of the step.
+/// Sweeps do not pass: 0.683. Before, 0.739 with greedy picks and 0.720 with Lemke; over the whole chain 0.742 beside 0.751. Soft contacts do not
 /// pass: 0.64 m/s over the first leg, 0.57 over the whole chain.
 #[test]
 fn soak_the_wave_is_as_fast_as_in_an_eighth_of_the_step() {

@@ -430,7 +430,7 @@ impl World {
 
     // For steppers.
 
-    /// Changes by the user since [`World::forget_changes`], oldest first.
+    /// Changes by the user since [`StepperAccess::forget_changes`], oldest first.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
         &self.changes
