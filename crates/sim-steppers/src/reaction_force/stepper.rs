@@ -55,13 +55,14 @@ use sim_world::{
 /// ```
 /// use sim_math::glam::DVec3;
 /// use sim_steppers::ReactionForce;
-/// use sim_traits::Sphere;
+/// use sim_traits::Cuboid;
 /// use sim_world::{Body, Joint, JointPartner, Stepper, StepperAccess, World};
 ///
-/// // A pendulum, let go from the horizontal.
+/// // A rod that hangs on its end, let go from the horizontal.
 /// let mut world = World::new([0.0, 0.0, -9.81])?;
-/// let bob = world.add(Body::free().shape(Sphere::new(0.1)?).mass(2.0).at([1.0, 0.0, 0.0]))?;
-/// let joint = world.add_joint(Joint::ball(JointPartner::World, bob).anchor([0.0; 3]))?;
+/// let rod = Cuboid::new(DVec3::new(0.5, 0.05, 0.05))?;
+/// let rod = world.add(Body::free().shape(rod).mass(2.0).at([0.5, 0.0, 0.0]))?;
+/// let joint = world.add_joint(Joint::ball(JointPartner::World, rod).anchor([0.0; 3]))?;
 /// let mut stepper = ReactionForce::default();
 /// stepper.advance(&mut world, 1.0)?;
 /// assert!(world.joint_error(joint)?.linear < 1e-5);

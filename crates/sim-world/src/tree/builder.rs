@@ -15,14 +15,14 @@ use sim_traits::joint::JointMotor;
 /// use sim_world::{Body, LinkBuilder, Tree, TreeJoint, World};
 ///
 /// let mut world = World::new([0.0, 0.0, -9.81])?;
-/// let rod = || Body::free().shape_at(Capsule::new(0.05, 0.4)?, Pose::from_translation(DVec3::Z * -0.5)).mass(1.0);
-/// # let rod = || -> Result<_, Box<dyn std::error::Error>> { Ok(Body::free().shape_at(Capsule::new(0.05, 0.4)?, Pose::from_translation(DVec3::Z * -0.5)).mass(1.0)) };
+/// let half = Capsule::new(0.05, 0.4)?;
+/// let rod = || Body::free().shape_at(half, Pose::from_translation(DVec3::Z * -0.5)).mass(1.0);
 /// let hinge = TreeJoint::Revolute { axis: DVec3::Y };
 /// let tree = world.add_tree(
 ///     Tree::builder("pendulum")
 ///         .at(Pose::from_translation(DVec3::Z * 3.0))
-///         .link(LinkBuilder::new("upper", hinge).body(rod()?).start(&[0.3], &[0.0]))
-///         .link(LinkBuilder::new("lower", hinge).on("upper").at(Pose::from_translation(DVec3::Z * -1.0)).body(rod()?)),
+///         .link(LinkBuilder::new("upper", hinge).body(rod()).start(&[0.3], &[0.0]))
+///         .link(LinkBuilder::new("lower", hinge).on("upper").at(Pose::from_translation(DVec3::Z * -1.0)).body(rod())),
 /// )?;
 /// assert_eq!(world.tree(tree)?.coordinates(), [0.3, 0.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
