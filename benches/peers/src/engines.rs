@@ -5,7 +5,7 @@ use sim_core::{
     Threads,
     broadphase::SweepAndPrune,
     steppers::{ContactMethod, TimeParts, TimeStepping, TimeSteppingParams},
-    world::{Body, Stepper, World},
+    world::{Body, Joint, Stepper, World},
 };
 use sim_math::{
     Pose, Sym3,
@@ -15,6 +15,17 @@ use sim_math::{
 use sim_traits::{BodyId, Capsule, Cuboid, Shape, Sphere};
 use std::f64::consts::PI;
 use tumblestone_benches::scn::{Form, Scn, ScnBody};
+
+/// A joint between two bodies of a scene, which do not collide with each other.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Their numbers.
+    pub bodies: [usize; 2],
+    /// Where they are held together, m, world.
+    pub anchor: DVec3,
+    /// Axis of a hinge; none for a ball joint.
+    pub axis: Option<DVec3>,
+}
 
 /// An engine that has loaded a scene.
 pub trait Engine {
@@ -28,7 +39,7 @@ macro_rules! rapier {
     ($module:ident, $krate:ident, $real:ty) => {
         pub mod $module {
             //! rapier.
-            use super::{DQuat, DVec3, Engine, Form, Pose, Scn, density};
+            use super::{DQuat, DVec3, Engine, Form, Link, Pose, Scn, density};
             use $krate::prelude::*;
 
             /// A scene in rapier.
@@ -73,6 +84,36 @@ macro_rules! rapier {
                         handles.push(world.insert(builder, collider).0);
                     }
                     Self { world, handles }
+                }
+            }
+
+            impl Rapier {
+                /// Loads a scene with joints.
+                pub fn load_joined(scene: &Scn, links: &[Link]) -> Self {
+                    let mut rapier = Self::load(scene);
+                    for link in links {
+                        let [a, b] = link.bodies.map(|k| scene.bodies[k].pose);
+                        let [from_a, from_b] =
+                            [a, b].map(|pose| vector(pose.inverse().transform_point(link.anchor)));
+                        // Both frames have z along the axis.
+                        let axis = link.axis.unwrap_or(DVec3::Z);
+                        let along = DQuat::from_rotation_arc(DVec3::X, axis);
+                        let frame = |pose: Pose| {
+                            let q = pose.rotation.conjugate() * along;
+                            Rotation::from_xyzw(q.x as $real, q.y as $real, q.z as $real, q.w as $real)
+                        };
+                        let locked = match link.axis {
+                            Some(_) => JointAxesMask::LOCKED_REVOLUTE_AXES,
+                            None => JointAxesMask::LOCKED_SPHERICAL_AXES,
+                        };
+                        let joint = GenericJointBuilder::new(locked)
+                            .local_frame1($krate::math::Pose::from_parts(from_a, frame(a)))
+                            .local_frame2($krate::math::Pose::from_parts(from_b, frame(b)))
+                            .contacts_enabled(false);
+                        let [a, b] = link.bodies.map(|k| rapier.handles[k]);
+                        rapier.world.insert_impulse_joint(a, b, joint);
+                    }
+                    rapier
                 }
             }
 
@@ -157,6 +198,22 @@ impl Ours {
             executor: Box::new(Threads::new(threads)),
         };
         Self { world, stepper: TimeStepping::with(parts, params), ids, dt: scene.dt }
+    }
+}
+
+impl Ours {
+    /// Loads a scene with joints.
+    pub fn load_joined(scene: &Scn, links: &[Link], contacts: ContactMethod, threads: usize) -> Self {
+        let mut ours = Self::load(scene, contacts, threads);
+        for link in links {
+            let [a, b] = link.bodies.map(|k| ours.ids[k]);
+            let joint = match link.axis {
+                Some(axis) => Joint::hinge(a, b).axis(axis),
+                None => Joint::ball(a, b),
+            };
+            ours.world.add_joint(joint.anchor(link.anchor)).expect("joint");
+        }
+        ours
     }
 }
 

@@ -7,7 +7,7 @@ mod timed;
 
 use sim_math::{glam::DVec3, testkit::SplitMix64};
 use sim_world::{Registry, SnapshotError, Stepper, World};
-use timed::{ball, brick, cone, earth};
+use timed::{ball, brick, cone, earth, soft};
 
 fn heap() -> World {
     let mut random = SplitMix64(12);
@@ -53,20 +53,22 @@ fn a_restored_run_continues_to_the_bit() {
 fn jointed_worlds_continue_to_the_bit() {
     use sim_world::{Joint, JointMotor, JointPartner};
     let registry = Registry::default();
-    let mut world = heap();
-    let ids: Vec<_> = world.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
-    let hinge = Joint::hinge(ids[0], ids[1]).axis([0.0, 1.0, 0.0]).motor(JointMotor::velocity(3.0, 5.0));
-    let hinge = world.add_joint(hinge).unwrap();
-    world.add_joint(Joint::ball(JointPartner::World, ids[2]).anchor([0.0, 0.0, 2.5])).unwrap();
-    world.add_joint(Joint::rope(ids[3], ids[4])).unwrap();
-    let mut stepper = cone(|_| {});
-    stepper.advance(&mut world, 0.5).unwrap();
-    assert!(world.joint_value(hinge, 0).unwrap().abs() > 0.1);
-    let (saved, tables) = (world.snapshot(&registry).unwrap(), stepper.save(&world).unwrap());
-    stepper.advance(&mut world, 0.5).unwrap();
-    let mut restored = World::restore(&saved, &registry).unwrap();
-    let mut fresh = cone(|_| {});
-    fresh.load(&restored, &tables).unwrap();
-    fresh.advance(&mut restored, 0.5).unwrap();
-    assert_eq!(world.digest(), restored.digest());
+    for make in [|| cone(|_| {}), || soft(|_| {})] {
+        let mut world = heap();
+        let ids: Vec<_> = world.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
+        let hinge = Joint::hinge(ids[0], ids[1]).axis([0.0, 1.0, 0.0]).motor(JointMotor::velocity(3.0, 5.0));
+        let hinge = world.add_joint(hinge).unwrap();
+        world.add_joint(Joint::ball(JointPartner::World, ids[2]).anchor([0.0, 0.0, 2.5])).unwrap();
+        world.add_joint(Joint::rope(ids[3], ids[4])).unwrap();
+        let mut stepper = make();
+        stepper.advance(&mut world, 0.5).unwrap();
+        assert!(world.joint_value(hinge, 0).unwrap().abs() > 0.1);
+        let (saved, tables) = (world.snapshot(&registry).unwrap(), stepper.save(&world).unwrap());
+        stepper.advance(&mut world, 0.5).unwrap();
+        let mut restored = World::restore(&saved, &registry).unwrap();
+        let mut fresh = make();
+        fresh.load(&restored, &tables).unwrap();
+        fresh.advance(&mut restored, 0.5).unwrap();
+        assert_eq!(world.digest(), restored.digest());
+    }
 }

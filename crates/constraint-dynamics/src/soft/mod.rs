@@ -12,6 +12,7 @@
 //! | `team` | threads that wait for each other |
 //! | `shelf` | a slice that threads share item by item |
 //! | `patch` | one patch: normal block, friction block, restitution |
+//! | `joints` | joints: all rows as one linear system in each substep |
 //! | `substeps` | how many substeps loads and sizes need |
 //! | `step` | the substeps |
 //!
@@ -20,6 +21,7 @@
 
 mod bodies;
 mod colour;
+mod joints;
 mod lane;
 mod patch;
 mod share;
@@ -31,5 +33,6 @@ mod team;
 mod territories;
 
 pub use bodies::{NormalOf, Outcome, SoftBodies, SoftBody, SoftManifold};
+pub use joints::{JointSource, SoftJoints};
 pub use step::{SoftError, SoftParams, SoftReport, SoftSolver};
 pub use territories::Territories;

@@ -106,6 +106,8 @@ pub(super) struct Shared {
     pub(super) max_push: f64,
     /// Approach above which a contact is struck, m/s: where it is open, and where it touches and bounces.
     pub(super) strike_from: [f64; 2],
+    /// Largest speed at which errors of joints are taken back, m/s or rad/s.
+    pub(super) joint_push: f64,
 }
 
 /// One normal row.

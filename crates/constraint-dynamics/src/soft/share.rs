@@ -20,6 +20,18 @@ pub(super) enum Turn {
     Drift,
     /// Patches of some colours.
     Patches(Act, Size, Colours),
+    /// All joints: see [`JointAct`].
+    Joints(JointAct),
+}
+
+/// What is done to joints.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum JointAct {
+    /// Rows of the next substep; the first has those of the start of the step, and guesses of impulses.
+    Renew {
+        is_first: bool,
+    },
+    Solve(Pass),
 }
 
 /// Colours from the first to the last: one, where several shares take turns, or all.
@@ -314,6 +326,8 @@ impl<L: Lane> Share<L> {
         for (k, turn) in turns.iter().enumerate().rev() {
             let has_border = match *turn {
                 Turn::Accelerate { .. } | Turn::Drift => !self.border.is_empty(),
+                // With joints nobody waits for anybody.
+                Turn::Joints(_) => false,
                 Turn::Patches(_, Size::Single, colours) => self.single.has_border(colours),
                 Turn::Patches(_, Size::Small, colours) => self.small.has_border(colours),
                 Turn::Patches(_, Size::Large, colours) => self.large.has_border(colours),
@@ -336,6 +350,7 @@ impl<L: Lane> Share<L> {
                     runs.iter().for_each(|run| compiled!(L, accelerate(run, stage, is_first)));
                 }
                 Turn::Drift => runs.iter().for_each(|run| compiled!(L, drift(run, stage))),
+                Turn::Joints(_) => {}
                 Turn::Patches(act, Size::Single, colours) => self.single.act(act, colours, side, stage),
                 Turn::Patches(act, Size::Small, colours) => self.small.act(act, colours, side, stage),
                 Turn::Patches(act, Size::Large, colours) => self.large.act(act, colours, side, stage),

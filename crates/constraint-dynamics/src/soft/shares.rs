@@ -42,9 +42,10 @@ use super::{
     SoftBodies, SoftError, SoftManifold,
     bodies::Mover,
     colour::{Colouring, STILL},
+    joints::{JointSource, JointSystem, SoftJoints},
     lane::Lane,
     patch::Pass,
-    share::{Act, Colours, FEW, Parting, Share, Side, Size, Stage, Turn},
+    share::{Act, Colours, FEW, JointAct, Parting, Share, Side, Size, Stage, Turn},
     substeps::Loads,
 };
 use std::sync::{
@@ -72,13 +73,15 @@ pub(super) struct Workspace<L> {
     moving: Vec<bool>,
     /// Bodies or patches may be in other shares than before.
     stale: bool,
-    /// Substeps.
+    /// Substeps, and whether there are joints.
     substeps: u32,
+    has_joints: bool,
     /// The turns of such a step, and of which the border has been reached, by share.
     turns: Vec<Turn>,
     reached: Vec<Apart>,
     pub(super) shares: Vec<Mutex<Share<L>>>,
     pub(super) loads: Loads,
+    pub(super) joints: JointSystem,
 }
 
 impl<L> Default for Workspace<L> {
@@ -92,6 +95,8 @@ impl<L> Default for Workspace<L> {
             moving: Vec::new(),
             stale: true,
             substeps: 0,
+            has_joints: false,
+            joints: JointSystem::default(),
             turns: Vec::new(),
             reached: Vec::new(),
             shares: Vec::new(),
@@ -206,8 +211,10 @@ impl<L: Lane> Workspace<L> {
     }
 
     /// Begins the turns of a step.
-    pub(super) fn begin(&mut self, substeps: u32) {
-        let is_new = std::mem::replace(&mut self.substeps, substeps) != substeps;
+    pub(super) fn begin(&mut self, substeps: u32, has_joints: bool) {
+        let now = (substeps, has_joints);
+        let is_new = (self.substeps, self.has_joints) != now;
+        (self.substeps, self.has_joints) = now;
         if is_new || self.stale {
             self.plan(substeps);
         }
@@ -230,13 +237,19 @@ impl<L: Lane> Workspace<L> {
         };
         turns.push(Turn::Accelerate { is_first: true });
         pass(&mut turns, Act::WarmStart);
+        let joints = |turns: &mut Vec<Turn>, act: JointAct| {
+            turns.extend(self.has_joints.then_some(Turn::Joints(act)));
+        };
         for substep in 0..substeps {
             if substep > 0 {
                 turns.push(Turn::Accelerate { is_first: false });
             }
+            joints(&mut turns, JointAct::Renew { is_first: substep == 0 });
             pass(&mut turns, Act::Solve(Pass::Push));
+            joints(&mut turns, JointAct::Solve(Pass::Push));
             turns.push(Turn::Drift);
             pass(&mut turns, Act::Solve(Pass::Relax));
+            joints(&mut turns, JointAct::Solve(Pass::Relax));
         }
         pass(&mut turns, Act::Store);
         self.turns = turns;
@@ -269,6 +282,37 @@ impl<L: Lane> Workspace<L> {
             share.turn += 1;
         }
         true
+    }
+
+    /// Does all turns of all shares, one after the other: joints are solved all together, and by one thread.
+    ///
+    /// # Safety
+    /// Only through this function is the stage used; the processor has the instructions of these lanes.
+    pub(super) unsafe fn run_with_joints(
+        &mut self,
+        joints: &mut SoftJoints,
+        source: &mut dyn JointSource,
+        stage: &Stage<'_>,
+    ) {
+        for turn in &self.turns {
+            match *turn {
+                Turn::Joints(JointAct::Renew { is_first: true }) => self.joints.renew(joints, None, stage),
+                Turn::Joints(JointAct::Renew { is_first: false }) => {
+                    self.joints.renew(joints, Some(&mut *source), stage);
+                }
+                Turn::Joints(JointAct::Solve(pass)) => self.joints.solve(joints, stage, pass),
+                turn => {
+                    for share in &mut self.shares {
+                        let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
+                        // SAFETY: as the caller promises.
+                        unsafe {
+                            share.act(turn, Side::Border, stage);
+                            share.act(turn, Side::Inner, stage);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// The turn that the borders of all others have at least reached.

@@ -38,6 +38,7 @@
 
 use super::{
     bodies::{SoftBodies, SoftManifold},
+    joints::{JointSource, SoftJoints},
     lane::{self, Instructions, Lane, Slot},
     patch::{Shared, Spring},
     share::Stage,
@@ -46,6 +47,7 @@ use super::{
     substeps::STIFF,
     team,
 };
+use crate::joints::JointSide;
 use sim_traits::{Executor, Serial};
 use std::sync::PoisonError;
 use thiserror::Error;
@@ -107,6 +109,14 @@ pub enum SoftError {
         /// Which number.
         what: &'static str,
     },
+    /// A block of joint rows with a number that is not finite, or of a body that is not there.
+    #[error("joint block {block}: {what}")]
+    Joint {
+        /// Which block.
+        block: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A number of a body that is not finite.
     #[error("body {body}: {what} is not finite")]
     Body {
@@ -134,6 +144,12 @@ pub struct SoftSolver {
     /// Tunables.
     pub params: SoftParams,
     workspace: AnyWorkspace,
+}
+
+/// Joints, and where their rows come from.
+struct Jointed<'a> {
+    joints: &'a mut SoftJoints,
+    source: &'a mut dyn JointSource,
 }
 
 /// A workspace for lanes of some kind, which the processor has.
@@ -191,19 +207,20 @@ impl AnyWorkspace {
         executor: &dyn Executor,
         bodies: &mut SoftBodies,
         manifolds: &mut [SoftManifold],
+        joints: Option<Jointed<'_>>,
         dt: f64,
     ) -> Result<SoftReport, SoftError> {
         // SAFETY: the instructions are there.
         unsafe {
             match self {
                 #[cfg(any(test, not(target_arch = "x86_64")))]
-                Self::Plain(w) => run(params, w, executor, bodies, manifolds, dt),
+                Self::Plain(w) => run(params, w, executor, bodies, manifolds, joints, dt),
                 #[cfg(target_arch = "x86_64")]
-                Self::Sse2(w) => run(params, w, executor, bodies, manifolds, dt),
+                Self::Sse2(w) => run(params, w, executor, bodies, manifolds, joints, dt),
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx(w) => run(params, w, executor, bodies, manifolds, dt),
+                Self::Avx(w) => run(params, w, executor, bodies, manifolds, joints, dt),
                 #[cfg(all(target_arch = "x86_64", knows_avx512))]
-                Self::Avx512(w) => run(params, w, executor, bodies, manifolds, dt),
+                Self::Avx512(w) => run(params, w, executor, bodies, manifolds, joints, dt),
             }
         }
     }
@@ -241,7 +258,24 @@ impl SoftSolver {
         manifolds: &mut [SoftManifold],
         dt: f64,
     ) -> Result<SoftReport, SoftError> {
-        self.workspace.run(&self.params, executor, bodies, manifolds, dt)
+        self.workspace.run(&self.params, executor, bodies, manifolds, None, dt)
+    }
+
+    /// The same with joints, whose rows come from `source` where the bodies are in each substep.
+    ///
+    /// # Errors
+    /// See [`SoftError`].
+    pub fn step_with_joints(
+        &mut self,
+        executor: &dyn Executor,
+        bodies: &mut SoftBodies,
+        manifolds: &mut [SoftManifold],
+        joints: &mut SoftJoints,
+        source: &mut dyn JointSource,
+        dt: f64,
+    ) -> Result<SoftReport, SoftError> {
+        let joints = (!joints.rows.blocks.is_empty()).then_some(Jointed { joints, source });
+        self.workspace.run(&self.params, executor, bodies, manifolds, joints, dt)
     }
 }
 
@@ -274,6 +308,26 @@ fn check(params: &SoftParams, bodies: &SoftBodies, dt: f64) -> Result<(), SoftEr
     Ok(())
 }
 
+fn check_joints(joints: &SoftJoints, bodies: &SoftBodies) -> Result<(), SoftError> {
+    for (block, rows) in joints.rows.blocks.iter().enumerate() {
+        let fault = |what| Err(SoftError::Joint { block, what });
+        let finite = |side: &JointSide| side.forces.is_finite() && side.moments.is_finite();
+        if !(rows.position.is_finite()
+            && rows.drift.is_finite()
+            && joints.rows.sides_of(rows).iter().all(finite))
+        {
+            return fault("a row is not finite");
+        }
+        if joints.impulses.get(block).is_some_and(|p| !p.is_finite()) {
+            return fault("an impulse is not finite");
+        }
+        if rows.rows > 3 || joints.rows.sides_of(rows).iter().any(|side| side.body as usize >= bodies.len()) {
+            return fault("a body that is not there");
+        }
+    }
+    Ok(())
+}
+
 /// The manifold that has a number that is not finite.
 #[cold]
 fn fault(manifolds: &[SoftManifold]) -> SoftError {
@@ -301,19 +355,28 @@ unsafe fn run<L: Lane>(
     executor: &dyn Executor,
     bodies: &mut SoftBodies,
     manifolds: &mut [SoftManifold],
+    mut joints: Option<Jointed<'_>>,
     dt: f64,
 ) -> Result<SoftReport, SoftError> {
     check(params, bodies, dt)?;
+    if let Some(Jointed { joints, .. }) = &joints {
+        check_joints(joints, bodies)?;
+    }
     workspace.sort(bodies, manifolds)?;
-    let substeps = workspace.loads.substeps(params, bodies, manifolds, dt);
+    let mut substeps = workspace.loads.substeps(params, bodies, manifolds, dt);
+    if let Some(Jointed { joints, source }) = &mut joints {
+        let wanted = workspace.joints.substeps(joints, bodies, dt);
+        substeps = substeps.max(wanted.min(params.max_substeps.max(params.substeps)));
+        workspace.joints.begin(joints, &mut **source, bodies, substeps, dt / f64::from(substeps));
+    }
     let params = &SoftParams { substeps, ..*params };
     let [pull, size, levels] = workspace.loads.scales;
     let open = params.bounce_from * pull * dt / f64::from(substeps) + STRIKE_FROM * size / dt;
     // In a stack that loses its hold for a substep contacts at the bottom close by so much more.
     let strike_from = [open, open * (1.0 + levels)];
-    let stage = stage(params, bodies, manifolds, dt, strike_from);
+    let stage = stage(params, bodies, manifolds, dt, strike_from, size);
     // SAFETY: as the caller promises.
-    if !unsafe { work(params, workspace, executor, &stage) } {
+    if !unsafe { work(params, workspace, executor, joints, &stage) } {
         return Err(fault(manifolds));
     }
     let mut report = SoftReport { substeps, ..SoftReport::default() };
@@ -331,6 +394,7 @@ fn stage<'a>(
     manifolds: &'a mut [SoftManifold],
     dt: f64,
     strike_from: [f64; 2],
+    size: f64,
 ) -> Stage<'a> {
     let substeps = f64::from(params.substeps);
     let h = dt / substeps;
@@ -343,6 +407,7 @@ fn stage<'a>(
         substeps: [substeps, 1.0 / substeps],
         max_push: params.max_push,
         strike_from,
+        joint_push: params.max_push * size,
     };
     Stage {
         velocities: Shelf::new(&mut bodies.velocities),
@@ -367,6 +432,7 @@ unsafe fn work<L: Lane>(
     params: &SoftParams,
     workspace: &mut Workspace<L>,
     executor: &dyn Executor,
+    joints: Option<Jointed<'_>>,
     stage: &Stage<'_>,
 ) -> bool {
     executor.for_each(workspace.shares.len(), &|k| {
@@ -379,7 +445,12 @@ unsafe fn work<L: Lane>(
         is_sound &= share.get_mut().unwrap_or_else(PoisonError::into_inner).is_sound;
     }
     if is_sound {
-        workspace.begin(params.substeps);
+        workspace.begin(params.substeps, joints.is_some());
+        if let Some(Jointed { joints, source }) = joints {
+            // SAFETY: as the caller promises, and nothing else is done meanwhile.
+            unsafe { workspace.run_with_joints(joints, source, stage) };
+            return true;
+        }
         let workspace = &*workspace;
         // SAFETY: a share is behind a lock, and nothing else is done meanwhile.
         team::play(executor, &workspace.shares, &|share| unsafe { workspace.advance(share, stage) });
@@ -450,12 +521,12 @@ pub(super) mod tests {
             let mut one = (bodies.clone(), manifolds.clone());
             let mut single = Workspace::<f64>::default();
             // SAFETY: every processor has single numbers.
-            let expected = unsafe { run(&params, &mut single, &Serial, &mut one.0, &mut one.1, 0.01) };
+            let expected = unsafe { run(&params, &mut single, &Serial, &mut one.0, &mut one.1, None, 0.01) };
             assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
             for kind in Instructions::ALL.iter().filter(|kind| kind.are_there()) {
                 let mut other = (bodies.clone(), manifolds.clone());
                 let mut workspace = AnyWorkspace::new(*kind);
-                let report = workspace.run(&params, &Serial, &mut other.0, &mut other.1, 0.01);
+                let report = workspace.run(&params, &Serial, &mut other.0, &mut other.1, None, 0.01);
                 assert_eq!(report, expected, "{kind:?}");
                 assert_same(&one.0, &other.0);
                 assert_eq!(one.1, other.1, "{kind:?}");
@@ -505,7 +576,7 @@ pub(super) mod tests {
     pub(in crate::soft) fn shared(bodies: &mut SoftBodies, manifolds: &mut [SoftManifold]) -> Workspace<f64> {
         let mut workspace = Workspace::default();
         workspace.sort(bodies, manifolds).unwrap();
-        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01, [0.0; 2]);
+        let stage = stage(&SoftParams::default(), bodies, manifolds, 0.01, [0.0; 2], 1.0);
         for share in &workspace.shares {
             // SAFETY: nothing else is done meanwhile.
             unsafe { workspace.fill(&mut share.lock().unwrap(), &stage) };

@@ -38,7 +38,7 @@
 //!
 //! # Failure
 //!
-//! None. Islands that touch a scripted body that moves are left alone: what it gives is not known to be too much.
+//! None. Islands that touch a scripted body that moves, or that joints hold, are left alone: what these give is not known to be too much.
 //!
 //! # Tested by
 //!
@@ -101,8 +101,8 @@ impl Guard {
         slot as usize
     }
 
-    /// Takes from velocities what contacts gave too much, and returns how much, J. `joined`: bodies of hits that no manifold tells of; `arrivals`: by slot, of bodies that
-    /// contacts push.
+    /// Takes from velocities what contacts gave too much, and returns how much, J. `joined`: bodies of hits that no manifold tells of; `held`: by slot, by joints; `arrivals`: by slot,
+    /// of bodies that contacts push.
     #[allow(clippy::too_many_arguments, reason = "all that a step has")]
     pub(super) fn check(
         &mut self,
@@ -111,6 +111,7 @@ impl Guard {
         bodies: &SoftBodies,
         manifolds: &mut [SoftManifold],
         joined: &[[u32; 2]],
+        held: &[bool],
         arrivals: &mut [Option<Arrival>],
         h: f64,
     ) -> f64 {
@@ -155,6 +156,7 @@ impl Guard {
             self.islands[island].add(body.state(), &body_steps[slot], arrival, h);
             self.islands[island].stored -= self.owed[slot];
             self.islands[island].bodies += 1.0;
+            self.islands[island].is_driven |= held.get(slot).copied().unwrap_or(false);
         }
         let mut taken = 0.0;
         for island in &mut self.islands {

@@ -9,6 +9,7 @@
 //! | `sites` | contact points as rows, for contact laws |
 //! | `patches` | manifolds kept for the soft solver |
 //! | `soft` | a step with soft contacts |
+//! | `soft_joints` | joints in such a step |
 //! | `missed` | hits that the soft solver missed |
 //! | `look` | when two bodies on given courses are hit |
 //! | `turning` | bodies in soft contact turn as Euler's equations say |
@@ -58,6 +59,7 @@ mod saved;
 mod sites;
 mod sleep;
 mod soft;
+mod soft_joints;
 mod state;
 mod stepper;
 mod stiff;

@@ -42,6 +42,7 @@ use super::{
     missed::Missed,
     patches::Patches,
     quarantine, sleep,
+    soft_joints::{SteppedJoints, arrive_held},
     stepper::{Stage, TimeStepping},
     turning::{Turning, arrive_from_rest, parts},
 };
@@ -54,7 +55,10 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use sim_world::{Body, ContactWork, Event, EventKind, Listing, Rest, StepError, StepperAccess, World};
+use sim_traits::joint::JointError;
+use sim_world::{
+    Body, ContactWork, Event, EventKind, Listing, Rest, StepError, StepperAccess, World, WorldError,
+};
 
 /// What the soft solver keeps from step to step.
 #[derive(Debug, Default)]
@@ -71,6 +75,7 @@ pub(super) struct SoftContacts {
     /// By slot: where bodies that contacts push come to.
     pub(super) arrivals: Vec<Option<Arrival>>,
     pub(super) missed: Missed,
+    pub(super) joints: SteppedJoints,
 }
 
 impl SoftContacts {
@@ -82,6 +87,10 @@ impl SoftContacts {
 impl TimeStepping {
     /// One step that ends at `end`, or earlier where bodies in contact turn fast, with soft contacts.
     pub(super) fn soft_step(&mut self, world: &mut StepperAccess<'_>, end: f64) -> Result<(), StepError> {
+        if let Some(soft) = &mut self.soft {
+            soft.joints.find_held(&mut self.books, world);
+            self.problem.joined.held.clone_from(&soft.joints.held);
+        }
         let end = self.soft_end(world, end);
         let h = end - world.time();
         self.books.report.solver.steps += 1;
@@ -97,10 +106,16 @@ impl TimeStepping {
         self.books.trace(Stage::Forces);
         forces::force_changes(&mut self.bodies, &mut self.problem, world, h)?;
         self.books.trace(Stage::Solve);
+        if let Some(soft) = &mut self.soft {
+            soft.joints.read(world);
+        }
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
+        if let Some(soft) = &mut self.soft {
+            self.books.report.events += soft.joints.tell(world, h);
+        }
         self.books.trace(Stage::Move);
-        self.find_arrivals(world);
+        self.find_arrivals(world, h);
         self.answer_missed(world, h)?;
         self.guard_arrivals(world, h);
         self.carry(world, end)?;
@@ -134,6 +149,9 @@ impl TimeStepping {
                 }
             }
         }
+        for (touched, held) in soft.touched.iter_mut().zip(&soft.joints.held) {
+            *touched |= *held;
+        }
         let touched = (0..).zip(&soft.touched).filter(|(_, touched)| **touched);
         let bodies = touched.filter_map(|(slot, _)| world.body_in_slot(slot)).map(|(_, body)| body);
         let turning = bodies.filter(|body| body.is_free() && body.rest() == Rest::Awake);
@@ -151,25 +169,35 @@ impl TimeStepping {
         });
         let rate = 1.0 / h;
         soft.turnings.clear();
+        soft.joints.gyros.clear();
         for ((slot, body_step), touched) in self.bodies.body_steps.iter().enumerate().zip(&soft.touched) {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
+            let held = soft.joints.holds(slot);
             let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
-            let turning =
-                turns.and_then(|body| Turning::new(body.state(), body_step.force_change.angular, h));
-            let body = found.map_or(SoftBody::IDLE, |body| {
-                soft_body(body, turning.as_ref(), body_step.force_change * rate)
-            });
+            let turning = turns
+                .filter(|_| !held)
+                .and_then(|body| Turning::new(body.state(), body_step.force_change.angular, h));
+            let state = turns.filter(|_| held).map(Body::state);
+            let mut change = body_step.force_change;
+            change.angular += soft.joints.add_gyro(state, change.angular, h);
+            let body = found.map_or(SoftBody::IDLE, |body| soft_body(body, turning.as_ref(), change * rate));
             soft.bodies.set(slot, &body);
             soft.turnings.push(turning);
         }
-        let report = soft.solver.step_by(
+        let (joints, mut rows) = soft.joints.split(world);
+        let report = soft.solver.step_with_joints(
             self.setup.parts.executor.as_ref(),
             &mut soft.bodies,
             &mut soft.patches.manifolds,
+            joints,
+            &mut rows,
             h,
         );
         soft.substeps = match report {
             Ok(report) => report.substeps,
+            Err(SoftError::Joint { block, what }) => {
+                return Err(joint_error(world, &soft.joints, block, what));
+            }
             Err(error) => return Err(soft_error(world, &soft.patches.manifolds, error)),
         };
         self.books.report.solver.islands += 1;
@@ -247,8 +275,16 @@ impl TimeStepping {
             }
             deepest = deepest.max(-pair.distance);
         }
+        let by_joints = soft.joints.work();
+        for (body_step, held) in self.bodies.body_steps.iter_mut().zip(&soft.joints.held) {
+            body_step.pushed |= *held;
+        }
+        if !soft.joints.is_empty() {
+            world.book_joint_work(&by_joints);
+        }
+        let held = by_joints.joints + by_joints.limits + by_joints.drives + by_joints.friction;
         // Patches are answered one after the other, and what later ones did to the velocities of earlier ones is in no patch.
-        let alone = work.impact + work.friction + work.micro + work.scripted;
+        let alone = work.impact + work.friction + work.micro + work.scripted + held;
         work.micro += self.gifts(world, h) - alone;
         work.micro += self.lifts(world, h);
         world.book_contact_work(&work);
@@ -295,8 +331,8 @@ impl TimeStepping {
             let way = self.mean_way(slot, h) * (1.0 / h);
             let linear = 0.5 * change.linear.dot(sum.linear) - body_step.force_change.linear.dot(way.linear);
             let spin = inertia * change.angular;
-            let turn =
-                0.5 * spin.dot(sum.angular) - (inertia * body_step.force_change.angular).dot(way.angular);
+            let given = body_step.force_change.angular + soft.joints.gyros[slot];
+            let turn = 0.5 * spin.dot(sum.angular) - (inertia * given).dot(way.angular);
             let part = mass.mass() * linear + turn;
             work += if part.is_finite() { part } else { 0.0 };
         }
@@ -318,7 +354,7 @@ impl TimeStepping {
     }
 
     /// Finds where the bodies that contacts or forces pushed come to.
-    fn find_arrivals(&mut self, world: &mut StepperAccess<'_>) {
+    fn find_arrivals(&mut self, world: &mut StepperAccess<'_>, h: f64) {
         let Some(soft) = &mut self.soft else { return };
         let mut stepping = 0.0;
         soft.arrivals.clear();
@@ -329,6 +365,7 @@ impl TimeStepping {
             let arrival = pushed.map(|body| {
                 let (x, v) = (soft.bodies.displacement(slot), soft.bodies.velocity(slot));
                 let mut free = body_step.start + body_step.force_change;
+                free.angular += soft.joints.gyros[slot];
                 let (pose, velocity) = match &soft.turnings[slot] {
                     Some(turning) => {
                         free.angular = turning.velocity + body_step.force_change.angular;
@@ -342,6 +379,7 @@ impl TimeStepping {
                         }
                         arrived
                     }
+                    None if soft.joints.holds(slot) => arrive_held(body.state(), x, v),
                     None => arrive_from_rest(body.state(), x, v),
                 };
                 Arrival { pose, velocity, change: v - free }
@@ -352,17 +390,36 @@ impl TimeStepping {
             };
             soft.arrivals.push(arrival.filter(is_sound));
         }
+        stepping += self.turned_while_held(world, h);
         // What spins keeps its angular momentum, at the cost of energy.
         world.book_contact_work(&ContactWork { stepping, ..ContactWork::default() });
+    }
+
+    /// Energy that bodies held by joints have got because their inertia has turned with them, and by gyroscopic torque, J.
+    fn turned_while_held(&self, world: &World, h: f64) -> f64 {
+        let Some(soft) = &self.soft else { return 0.0 };
+        let mut sum = 0.0;
+        for (slot, arrival) in soft.arrivals.iter().enumerate().filter(|(slot, _)| soft.joints.holds(*slot)) {
+            let (Some(arrival), Some((_, body))) = (arrival, world.body_in_slot(slot as u32)) else {
+                continue;
+            };
+            let BodyKind::Free(mass) = *body.kind() else { continue };
+            let omega = arrival.velocity.angular;
+            let (before, after) =
+                (mass.inertia(body.state().pose().rotation), mass.inertia(arrival.pose.rotation));
+            let gyro = (before * soft.joints.gyros[slot]).dot(self.mean_way(slot, h).angular) / h;
+            sum += 0.5 * ((after * omega).dot(omega) - (before * omega).dot(omega)) + gyro;
+        }
+        sum
     }
 
     /// Takes from bodies what contacts gave them too much.
     fn guard_arrivals(&mut self, world: &mut StepperAccess<'_>, h: f64) {
         let Some(soft) = &mut self.soft else { return };
-        let SoftContacts { guard, bodies, patches, arrivals, missed, .. } = soft;
+        let SoftContacts { guard, bodies, patches, arrivals, missed, joints, .. } = soft;
         let joined = &missed.joined[..];
-        let taken =
-            guard.check(world, &self.bodies.body_steps, bodies, &mut patches.manifolds, joined, arrivals, h);
+        let (steps, manifolds) = (&self.bodies.body_steps, &mut patches.manifolds);
+        let taken = guard.check(world, steps, bodies, manifolds, joined, &joints.held, arrivals, h);
         if taken > 0.0 {
             world.book_contact_work(&ContactWork { micro: -taken, ..ContactWork::default() });
         }
@@ -414,6 +471,17 @@ fn soft_body(body: &Body, turning: Option<&Turning>, acceleration: Motion) -> So
         BodyKind::Free(_) | BodyKind::Fixed | BodyKind::Scripted => (0.0, Sym3::ZERO),
     };
     SoftBody { inv_mass, inv_inertia, pose: *state.pose(), velocity, acceleration }
+}
+
+/// The stepper's error for the rows of a joint that the solver refuses.
+fn joint_error(world: &World, joints: &SteppedJoints, block: usize, what: &'static str) -> StepError {
+    match joints.joint_of(block).and_then(|slot| world.joint_in_slot(slot)) {
+        Some((joint, found)) => {
+            let source = JointError::NonFinite { what, value: f64::NAN };
+            WorldError::Joint { joint, kind: found.model().kind.name(), source }.into()
+        }
+        None => StepError::Parameter { what, value: f64::NAN },
+    }
 }
 
 /// The stepper's error for what the solver refuses.

@@ -189,9 +189,6 @@ impl TimeStepping {
         self.seen = None;
         self.setup.given.validate()?;
         refuse_unknown_forces(world)?;
-        if self.soft.is_some() {
-            world.refuse_joints("soft time stepping")?;
-        }
         self.find_scale(world);
         self.found.detect.invalidate();
         if known {
