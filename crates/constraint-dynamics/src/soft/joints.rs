@@ -88,7 +88,7 @@ const HOLD: f64 = 1e-6;
 /// Speed above which a limit bounces, rad/s or m/s.
 const BOUNCE: f64 = 1e-2;
 /// Most changes of the set of rows at bounds in a pass.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 12;
 /// Most numbers of a matrix; larger ones are swept.
 const LARGEST: usize = 1 << 22;
 /// Sweeps of rows that are not solved together.
@@ -508,7 +508,7 @@ impl JointSystem {
             moved += (side.moments.transpose() * angular(&way)).abs()
                 + (side.forces.transpose() * linear(&way)).abs();
         }
-        moved * turned
+        DVec3::splat(moved.length() * turned)
     }
 
     /// Begins a substep: rows where the bodies are now, unless it is the first.
@@ -631,12 +631,11 @@ impl JointSystem {
     }
 
     fn solve_together(&mut self, joints: &mut SoftJoints, stage: &Stage<'_>, pass: Pass) {
-        for round in 0..ROUNDS {
+        for _ in 0..ROUNDS {
             if !self.is_factored {
                 joints.factors += 1;
                 if !self.factor(joints) {
-                    self.sweep(joints, stage, pass);
-                    return;
+                    break;
                 }
             }
             let mut x = std::mem::take(&mut self.x);
@@ -650,55 +649,76 @@ impl JointSystem {
                 }
             }
             self.matrix.solve(&mut x);
-            if !x.iter().all(|x| x.is_finite()) {
-                x.fill(0.0);
-            }
-            let mut changed = false;
-            for (k, block) in joints.rows.blocks.iter().enumerate() {
-                let (mut step, at) = (DVec3::ZERO, self.at[k] as usize);
-                for i in 0..usize::from(block.rows) {
-                    let row = &mut self.rows[k][i];
-                    let wanted = row.p + if row.is_free { x[at + i] } else { 0.0 };
-                    let next = wanted.max(row.low).min(row.high);
-                    if row.is_free && next != wanted {
-                        (row.is_free, changed) = (false, true);
-                    }
-                    (step[i], row.p) = (next - row.p, next);
-                }
-                if step != DVec3::ZERO {
-                    self.add(stage, k, step);
-                }
-            }
+            let is_sound = x.iter().all(|x| x.is_finite());
+            // The others are right only with what rows do that stay within their bounds.
+            let changed = is_sound
+                && (self.bind(joints, stage, &x) || {
+                    self.take(joints, stage, &x);
+                    self.release(joints, stage, pass)
+                });
             self.x = x;
-            // Rows at a bound that would leave it.
-            for k in 0..self.spans.len() {
-                if self.rows[k].iter().all(|row| row.is_free || row.ease <= 0.0) {
-                    continue;
-                }
-                let u = self.rates(stage, k);
-                for i in 0..usize::from(joints.rows.blocks[k].rows) {
-                    let row = &mut self.rows[k][i];
-                    if row.is_free || row.ease <= 0.0 || row.low >= row.high {
-                        continue;
-                    }
-                    let r = row.residual(u[i], pass);
-                    if (row.p <= row.low && r < 0.0)
-                        || (row.p >= row.high && r > 0.0)
-                        || (row.p > row.low && row.p < row.high)
-                    {
-                        (row.is_free, changed) = (true, true);
-                    }
-                }
+            if !is_sound {
+                break;
             }
             if !changed {
                 return;
             }
             self.is_factored = false;
-            if round + 1 == ROUNDS {
-                // What bounds took away others make up for as far as one by one they can.
-                self.sweep(joints, stage, pass);
+        }
+        // What is left is answered one by one.
+        self.sweep(joints, stage, pass);
+    }
+
+    /// Puts free rows that would leave their bounds on them, and holds them there; false if there are none.
+    fn bind(&mut self, joints: &SoftJoints, stage: &Stage<'_>, x: &[f64]) -> bool {
+        let mut any = false;
+        for (k, block) in joints.rows.blocks.iter().enumerate() {
+            let (mut step, at) = (DVec3::ZERO, self.at[k] as usize);
+            for i in 0..usize::from(block.rows) {
+                let row = &mut self.rows[k][i];
+                let wanted = row.p + x[at + i];
+                if row.is_free && !(row.low..=row.high).contains(&wanted) {
+                    let next = wanted.max(row.low).min(row.high);
+                    (step[i], row.p, row.is_free, any) = (next - row.p, next, false, true);
+                }
+            }
+            if step != DVec3::ZERO {
+                self.add(stage, k, step);
             }
         }
+        any
+    }
+
+    /// Adds a solution.
+    fn take(&mut self, joints: &SoftJoints, stage: &Stage<'_>, x: &[f64]) {
+        for (k, block) in joints.rows.blocks.iter().enumerate() {
+            let (mut step, at) = (DVec3::ZERO, self.at[k] as usize);
+            for i in (0..usize::from(block.rows)).filter(|i| self.rows[k][*i].is_free) {
+                step[i] = x[at + i];
+            }
+            (0..3).for_each(|i| self.rows[k][i].p += step[i]);
+            self.add(stage, k, step);
+        }
+    }
+
+    /// Lets rows free that would leave the bound that they are at; false if there are none.
+    fn release(&mut self, joints: &SoftJoints, stage: &Stage<'_>, pass: Pass) -> bool {
+        let mut any = false;
+        for (k, block) in joints.rows.blocks.iter().enumerate() {
+            let count = usize::from(block.rows);
+            let may = |row: &Row| !row.is_free && row.ease > 0.0 && row.low < row.high;
+            if !self.rows[k][..count].iter().any(may) {
+                continue;
+            }
+            let u = self.rates(stage, k);
+            for (i, row) in self.rows[k][..count].iter_mut().enumerate().filter(|(_, row)| may(row)) {
+                let r = row.residual(u[i], pass);
+                let within = row.p > row.low && row.p < row.high;
+                row.is_free = within || (row.p <= row.low && r < 0.0) || (row.p >= row.high && r > 0.0);
+                any |= row.is_free;
+            }
+        }
+        any
     }
 
     /// The factor of A for the rows that are free.
