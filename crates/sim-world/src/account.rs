@@ -24,7 +24,7 @@
 //! gravity     Σ m g·Δx over all that moved a body: flights, steps, corrections
 //! springs     V₀ − V₁ of ½ k (l − l₀)²; what the user changes of V is not counted
 //! forces      constant force F·Δx;   all others but springs in V: ∫ (F·v + τ·ω) dt by Gauss's rule of order six
-//! scripted    p·u_B, −p·u_A;   what a script that moved into a body has lifted, and the body did not pay for
+//! scripted    p·u_B, −p·u_A, with the velocity of a moving surface in u;   what a script that moved into a body has lifted, and the body did not pay for
 //! sleep, outside   change of T when a body is stopped, or pushed by the user; what is lifted out of an overlap that the user made
 //!
 //! collision   at an instant:   normal p_n ū_n (impact or micro);   friction p_t·ū_t
@@ -72,7 +72,7 @@ use crate::{
     work::{ContactWork, ForceWork, JointWork},
     world::World,
 };
-use rigid_impulse::{Body as RigidState, BodyKind, CollisionKind};
+use rigid_impulse::{BodyKind, BodyModel, BodyState, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
 
 /// Where the kinetic energy of an advance came from and went to, J.
@@ -89,7 +89,7 @@ pub struct EnergyAccount {
     pub springs: f64,
     /// Work of all other forces: dampers, drag, motors, constant forces, springs that hold on to scripted bodies.
     pub forces: f64,
-    /// Work of scripted bodies.
+    /// Work of scripted bodies, and of surfaces that move along themselves.
     pub scripted: f64,
     /// What ordinary collisions took: at most 0 but for restitution above 1.
     pub impact: f64,
@@ -183,10 +183,10 @@ pub struct Momentum {
 }
 
 impl Momentum {
-    fn of(state: &RigidState) -> Self {
-        let BodyKind::Free(mass) = state.kind() else { return Self::default() };
+    fn of(model: &BodyModel, state: &BodyState) -> Self {
+        let BodyKind::Free(mass) = model.kind() else { return Self::default() };
         let linear = state.velocity.linear * mass.mass();
-        Self { linear, angular: state.pose().translation.cross(linear) + state.spin() }
+        Self { linear, angular: state.pose().translation.cross(linear) + state.spin(model) }
     }
 
     /// An impulse (N·s) at a world point (m).
@@ -271,7 +271,7 @@ pub(crate) struct Account {
     energy: EnergyAccount,
     momentum: MomentumAccount,
     /// Potential of springs at the start of the advance, with what the user changed of it since, J.
-    springs: f64,
+    pub(crate) springs: f64,
     /// Work of springs in steps, and what corrections added to their potential, J.
     elastic: Option<f64>,
     /// What the last one closed with.
@@ -288,12 +288,17 @@ struct Closed {
 }
 
 impl Account {
+    /// True during an advance.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Books the flight of a free body on its present piece until `time` (s), when another piece begins.
     pub(crate) fn flight(&mut self, body: &Body, gravity: DVec3, time: f64) {
-        let (Some(open), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
+        let (Some(open), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
         let (piece, mass) = (&body.piece, mass.mass());
         let from = piece.start().max(open);
-        if from >= time {
+        if from >= time || body.outdated {
             return;
         }
         match piece.law() {
@@ -320,7 +325,7 @@ impl Account {
 
     /// Books a step of `h` seconds that moved a free body from one place to another, m.
     pub(crate) fn carried(&mut self, body: &Body, gravity: DVec3, [from, to]: [DVec3; 2], h: f64) {
-        let (Some(_), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
+        let (Some(_), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
         let (weight, force) = (gravity * mass.mass(), body.pull * mass.mass());
         let (moved, moment) = (to - from, (from + to) * (0.5 * h));
         self.energy.gravity += weight.dot(moved);
@@ -330,8 +335,8 @@ impl Account {
     }
 
     /// Books what gravity and forces did to a body on an integrated piece over a span of time.
-    pub(crate) fn exerted(&mut self, piece: &Piece, weight: DVec3, span: [f64; 2], sum: &Exerted) {
-        let (Ok(a), Ok(b)) = (piece.at(span[0]), piece.at(span[1])) else { return };
+    pub(crate) fn exerted(&mut self, body: &Body, weight: DVec3, span: [f64; 2], sum: &Exerted) {
+        let (Ok(a), Ok(b)) = (body.at(span[0]), body.at(span[1])) else { return };
         self.energy.gravity += weight.dot(b.pose().translation - a.pose().translation);
         self.energy.forces += sum.work;
         let angular = sum.place.cross(weight);
@@ -339,26 +344,11 @@ impl Account {
         self.momentum.forces.add(Momentum { linear: sum.impulse, angular: sum.moment });
     }
 
-    /// Books impulses between two bodies, given the states before them.
-    pub(crate) fn collisions(&mut self, mut states: [RigidState; 2], collisions: &[Collision]) {
-        if self.open.is_none() {
-            return;
-        }
-        // An impulse that is not finite is never applied: its body is quarantined.
-        for c in collisions.iter().filter(|c| c.impulse.is_finite()) {
-            let velocity = |s: &[RigidState; 2]| [s[0].velocity_at(c.point), s[1].velocity_at(c.point)];
-            let before = velocity(&states);
-            states[0].apply_impulse_if_free(c.point, c.impulse);
-            states[1].apply_impulse_if_free(c.point, -c.impulse);
-            self.collision(c, [states[0].kind(), states[1].kind()], before, velocity(&states));
-        }
-    }
-
     /// Books one impulse, given the velocities of both bodies at its point before and after, m/s.
     pub(crate) fn collision(
         &mut self,
         c: &Collision,
-        kinds: [&BodyKind; 2],
+        kinds: [BodyKind; 2],
         before: [DVec3; 2],
         after: [DVec3; 2],
     ) {
@@ -393,10 +383,10 @@ impl Account {
     }
 
     /// Books that a free body was stopped.
-    pub(crate) fn stopped(&mut self, before: &RigidState, after: &RigidState) {
+    pub(crate) fn stopped(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
         if self.open.is_some() {
-            self.energy.sleep += after.kinetic_energy() - before.kinetic_energy();
-            self.momentum.sleep.add(Momentum::of(after).minus(Momentum::of(before)));
+            self.energy.sleep += after.kinetic_energy(model) - before.kinetic_energy(model);
+            self.momentum.sleep.add(Momentum::of(model, after).minus(Momentum::of(model, before)));
         }
     }
 
@@ -404,7 +394,8 @@ impl Account {
     /// and whether the user had put it wrong. Gives what it added to all potentials, J.
     pub(crate) fn moved(
         &mut self,
-        [before, after]: [&RigidState; 2],
+        model: &BodyModel,
+        [before, after]: [&BodyState; 2],
         pulls: [DVec3; 2],
         springs: f64,
         user: bool,
@@ -413,14 +404,14 @@ impl Account {
         let [weight, force] = pulls.map(|pull| pull.dot(shift));
         let lifted = springs - weight - force;
         if self.open.is_some() {
-            let change = Momentum::of(after).minus(Momentum::of(before));
+            let change = Momentum::of(model, after).minus(Momentum::of(model, before));
             self.energy.gravity += weight;
             self.energy.forces += force;
             if springs != 0.0 {
                 // The fall of their potential has it, but it is no work on a motion.
                 *self.elastic.get_or_insert(0.0) -= springs;
             }
-            let turned = after.kinetic_energy() - before.kinetic_energy();
+            let turned = after.kinetic_energy(model) - before.kinetic_energy(model);
             let (energy, momentum) = if user {
                 (&mut self.energy.outside, &mut self.momentum.outside)
             } else {
@@ -433,22 +424,39 @@ impl Account {
     }
 
     /// Books that a free body was slowed down to pay for a correction; `carrier` is the velocity of a script that carries it.
-    pub(crate) fn slowed(&mut self, before: &RigidState, after: &RigidState, carrier: Motion) {
+    pub(crate) fn slowed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2], carrier: Motion) {
         if self.open.is_some() {
-            let change = Momentum::of(after).minus(Momentum::of(before));
-            let spin = after.spin() - before.spin();
+            let change = Momentum::of(model, after).minus(Momentum::of(model, before));
+            let spin = after.spin(model) - before.spin(model);
             let carried = carrier.linear.dot(change.linear) + carrier.angular.dot(spin);
             self.energy.scripted += carried;
-            self.energy.correction += after.kinetic_energy() - before.kinetic_energy() - carried;
+            self.energy.correction += after.kinetic_energy(model) - before.kinetic_energy(model) - carried;
             self.momentum.correction.add(change);
         }
     }
 
-    /// Books a change of velocity by the user.
-    pub(crate) fn pushed(&mut self, before: &RigidState, after: &RigidState) {
+    /// Books what the user changed of the energy of rotors, J.
+    pub(crate) fn pushed_rotors(&mut self, energy: f64) {
         if self.open.is_some() {
-            self.energy.outside += after.kinetic_energy() - before.kinetic_energy();
-            self.momentum.outside.add(Momentum::of(after).minus(Momentum::of(before)));
+            self.energy.outside += energy;
+        }
+    }
+
+    /// Books what a correction added to the energy of springs in the joints of a tree, J.
+    pub(crate) fn stretched(&mut self, springs: f64, user: bool) {
+        if self.open.is_some() && springs != 0.0 {
+            // The fall of their potential has it, but it is no work on a motion.
+            *self.elastic.get_or_insert(0.0) -= springs;
+            let account = if user { &mut self.energy.outside } else { &mut self.energy.correction };
+            *account += springs;
+        }
+    }
+
+    /// Books a change of velocity by the user.
+    pub(crate) fn pushed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
+        if self.open.is_some() {
+            self.energy.outside += after.kinetic_energy(model) - before.kinetic_energy(model);
+            self.momentum.outside.add(Momentum::of(model, after).minus(Momentum::of(model, before)));
         }
     }
 }
@@ -458,25 +466,18 @@ impl World {
     fn motion(&self) -> (f64, Momentum) {
         let (mut energy, mut sum) = (0.0, Momentum::default());
         for (_, body) in self.bodies() {
-            let BodyKind::Free(mass) = body.now.kind() else { continue };
+            let BodyKind::Free(mass) = body.kind() else { continue };
             let (pose, velocity) = (body.now.pose(), body.now.velocity);
             let linear = velocity.linear * mass.mass();
             let turning = pose.inverse_transform_vector(velocity.angular);
             let spin = mass.moments() * turning;
-            // As `RigidState::kinetic_energy` has it, to the bit.
+            // As `BodyState::kinetic_energy` has it, to the bit.
             energy += 0.5 * mass.mass() * velocity.linear.length_squared() + 0.5 * spin.dot(turning);
             let angular = pose.translation.cross(linear) + pose.transform_vector(spin);
             sum.add(Momentum { linear, angular });
         }
+        energy += self.trees().map(|(_, tree)| tree.rotor_energy()).sum::<f64>();
         (energy, sum)
-    }
-
-    /// Makes a change that is not motion, and leaves what it does to springs out of the account.
-    pub(crate) fn aside<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.held_energy();
-        let out = change(self);
-        self.account.springs += self.held_energy() - before;
-        out
     }
 }
 
@@ -553,11 +554,14 @@ impl StepperAccess<'_> {
     /// Books what the joints of a step did in the open account.
     pub fn book_joint_work(&mut self, work: &JointWork) {
         if self.world.account.open.is_some() {
-            let Account { energy, momentum, .. } = &mut self.world.account;
+            let Account { energy, momentum, elastic, .. } = &mut self.world.account;
             energy.joints += work.joints + work.limits;
             energy.drives += work.drives;
             energy.friction += work.friction;
             energy.stepping += work.stepping;
+            if work.springs != 0.0 {
+                *elastic.get_or_insert(0.0) += work.springs;
+            }
             momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
         }
     }
@@ -574,9 +578,16 @@ impl StepperAccess<'_> {
         }
     }
 
-    /// Books impulses between two bodies in the open account, given the states before them.
-    pub fn book_collisions(&mut self, before: &[RigidState; 2], collisions: &[Collision]) {
-        self.world.account.collisions(*before, collisions);
+    /// Books the moment of impulses (N·m·s) without force that a fixed or scripted body exerted on a free one.
+    pub fn book_support_moment(&mut self, by: &BodyKind, moment: DVec3) {
+        if self.world.account.open.is_some() {
+            let exerted = Momentum { linear: DVec3::ZERO, angular: moment };
+            match by {
+                BodyKind::Free(_) => {}
+                BodyKind::Fixed => self.world.account.momentum.fixed.add(exerted),
+                BodyKind::Scripted => self.world.account.momentum.scripted.add(exerted),
+            }
+        }
     }
 
     /// Books one impulse in the open account, given what the two bodies are and their velocities at its point before and
@@ -584,24 +595,10 @@ impl StepperAccess<'_> {
     pub fn book_collision(
         &mut self,
         collision: &Collision,
-        kinds: [&BodyKind; 2],
+        kinds: [BodyKind; 2],
         before: [DVec3; 2],
         after: [DVec3; 2],
     ) {
         self.world.account.collision(collision, kinds, before, after);
-    }
-}
-
-trait ApplyIfFree {
-    fn apply_impulse_if_free(&mut self, point: DVec3, impulse: DVec3);
-}
-
-impl ApplyIfFree for RigidState {
-    /// Spares bodies that are not free the multiplication by zero.
-    #[inline]
-    fn apply_impulse_if_free(&mut self, point: DVec3, impulse: DVec3) {
-        if matches!(self.kind(), BodyKind::Free(_)) {
-            self.apply_impulse(point, impulse);
-        }
     }
 }

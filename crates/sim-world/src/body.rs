@@ -7,14 +7,14 @@ use crate::{
     script::Script,
     solid::mass_of,
 };
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind, Material, MaterialTable, PrincipalMass};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState, Material, MaterialTable, PrincipalMass};
 use sim_math::{
     Pose,
-    glam::{DQuat, DVec3},
+    glam::{DMat3, DQuat, DVec3},
     mass::{self, MassProperties},
     spatial::Motion,
 };
-use sim_traits::{BodyId, ColliderId, Shape};
+use sim_traits::{BodyId, ColliderId, Shape, TreeId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -25,14 +25,20 @@ pub const DEFAULT_FRICTION: f64 = 0.5;
 /// Restitution of a surface that nobody gave one.
 pub const DEFAULT_RESTITUTION: f64 = 0.0;
 
-/// A body in a world. Its present state is that of the world's time; poses are of the frame the user modelled in.
+/// A body in a world: a model, which does not change while it moves, and a state, which does. Its present state is that of the world's time; poses are of the
+/// frame the user modelled in.
 #[derive(Debug, Clone)]
 pub struct Body {
+    pub(crate) model: BodyModel,
     pub(crate) piece: Piece,
-    pub(crate) now: RigidState,
+    pub(crate) now: BodyState,
     pub(crate) colliders: SmallVec<[ColliderId; 4]>,
     /// Acceleration by constant forces, m/s².
     pub(crate) pull: DVec3,
+    /// Slots of the forces that act on it or hold on to it, sorted.
+    pub(crate) forces: SmallVec<[u32; 4]>,
+    /// Its motion ended at the present time, and begins anew before a stepper looks.
+    pub(crate) outdated: bool,
     /// The bodies it is integrated with, if forces act that have no closed form.
     pub(crate) cluster: Option<u32>,
     /// Length of the next step of integration, s.
@@ -41,6 +47,8 @@ pub struct Body {
     pub(crate) rest: Rest,
     /// Time at which a step of time last put it where it is, s; NaN if none did.
     pub(crate) arrived: f64,
+    /// The tree that it is a link of, and which.
+    pub(crate) link: Option<(TreeId, u32)>,
 }
 
 /// Whether a body takes part in motion.
@@ -100,7 +108,7 @@ impl Body {
     #[inline]
     #[must_use]
     pub fn kind(&self) -> &BodyKind {
-        self.now.kind()
+        self.model.kind()
     }
 
     /// True if forces and impulses move it.
@@ -117,6 +125,13 @@ impl Body {
         matches!(self.kind(), BodyKind::Fixed)
     }
 
+    /// The tree that it is a link of, and the number of the link in its model.
+    #[inline]
+    #[must_use]
+    pub fn tree(&self) -> Option<(TreeId, u32)> {
+        self.link
+    }
+
     /// Mass, kg; infinite if it is not free.
     #[must_use]
     pub fn mass(&self) -> f64 {
@@ -124,6 +139,20 @@ impl Body {
             BodyKind::Free(m) => m.mass(),
             BodyKind::Fixed | BodyKind::Scripted => f64::INFINITY,
         }
+    }
+
+    /// 1/m, or zero if it is not free, 1/kg.
+    #[inline]
+    #[must_use]
+    pub fn inverse_mass(&self) -> f64 {
+        self.model.inverse_mass()
+    }
+
+    /// Present inverse inertia in world axes, or zero if it is not free, 1/(kg·m²).
+    #[inline]
+    #[must_use]
+    pub fn inverse_inertia(&self) -> DMat3 {
+        self.now.inverse_inertia(&self.model)
     }
 
     /// Present position of the origin of the user's frame, world, m.
@@ -135,7 +164,13 @@ impl Body {
     /// Present pose of the user's frame.
     #[must_use]
     pub fn user_pose(&self) -> Pose {
-        self.now.user_pose()
+        self.now.user_pose(&self.model)
+    }
+
+    /// Present pose of the user's frame: [`Body::user_pose`].
+    #[must_use]
+    pub fn pose(&self) -> Pose {
+        self.now.user_pose(&self.model)
     }
 
     /// Present position of the centre of mass, world, m.
@@ -158,14 +193,42 @@ impl Body {
         self.now.velocity_at(point)
     }
 
+    /// What of it does not change while it moves: kind, mass, moments, user's frame.
+    #[inline]
+    #[must_use]
+    pub fn model(&self) -> &BodyModel {
+        &self.model
+    }
+
     /// Present state as the engine keeps it: centre of mass, principal axes.
     #[inline]
     #[must_use]
-    pub fn state(&self) -> &RigidState {
+    pub fn state(&self) -> &BodyState {
         &self.now
     }
 
-    /// The motion that the body is on.
+    /// State at a time (s) not before the start of the motion that the body is on.
+    ///
+    /// # Errors
+    /// The time or the state is not finite.
+    #[inline]
+    pub fn at(&self, time: f64) -> Result<BodyState, BodyError> {
+        self.piece.at(&self.model, time)
+    }
+
+    /// Present kinetic energy, J; zero if it is not free.
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        self.now.kinetic_energy(&self.model)
+    }
+
+    /// Present angular momentum about the centre of mass, world axes, kg·m²/s; zero if it is not free.
+    #[must_use]
+    pub fn spin(&self) -> DVec3 {
+        self.now.spin(&self.model)
+    }
+
+    /// The motion that the body is on. If the user changed something since the last advance, the next one begins with another.
     #[inline]
     #[must_use]
     pub fn piece(&self) -> &Piece {
@@ -185,7 +248,7 @@ impl Body {
         self.tag
     }
 
-    /// Acceleration of the centre of mass by constant forces, without gravity, m/s².
+    /// Acceleration of the centre of mass by constant forces, without gravity, m/s². Summed afresh when a stepper looks; until then changes leave rounding.
     #[inline]
     #[must_use]
     pub fn pull(&self) -> DVec3 {
@@ -239,6 +302,8 @@ pub struct BodyBuilder {
     properties: Option<MassProperties>,
     friction: f64,
     restitution: f64,
+    rolling_friction: Option<f64>,
+    torsional_friction: Option<f64>,
     tag: u64,
 }
 
@@ -254,6 +319,8 @@ impl BodyBuilder {
             properties: None,
             friction: DEFAULT_FRICTION,
             restitution: DEFAULT_RESTITUTION,
+            rolling_friction: None,
+            torsional_friction: None,
             tag: 0,
         }
     }
@@ -328,6 +395,18 @@ impl BodyBuilder {
         self
     }
 
+    /// Rolling friction of all shapes without one of their own or a material, m. Default 0.
+    pub fn rolling_friction(mut self, length: f64) -> Self {
+        self.rolling_friction = Some(length);
+        self
+    }
+
+    /// Torsional friction of all shapes without one of their own or a material, m. Default 0.
+    pub fn torsional_friction(mut self, length: f64) -> Self {
+        self.torsional_friction = Some(length);
+        self
+    }
+
     /// Restitution of all shapes without one of their own. Default [`DEFAULT_RESTITUTION`].
     pub fn restitution(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
@@ -349,27 +428,31 @@ impl BodyBuilder {
         materials: &MaterialTable,
     ) -> Result<(Body, Vec<Collider>), WorldError> {
         let named = |source: BodyError| WorldError::Body { body: id, source };
-        let piece = match &self.kind {
+        let (model, piece) = match &self.kind {
             Kind::Free => {
                 let (mass, user_from_body) = self.principal_mass(id, materials)?;
-                let mut state = RigidState::free(mass, self.pose)
-                    .and_then(|_| RigidState::free(mass, self.pose * user_from_body))
-                    .and_then(|s| s.with_user_frame(user_from_body))
+                let mut state = BodyState::at_rest(self.pose)
+                    .and_then(|_| BodyState::at_rest(self.pose * user_from_body))
                     .map_err(named)?;
+                let model = BodyModel::new(BodyKind::Free(mass));
+                let model = model.with_user_frame(user_from_body).map_err(named)?;
                 check_velocity(self.velocity).map_err(named)?;
                 state.velocity = self.velocity;
-                Piece::ballistic(time, state, gravity)
+                (model, Piece::ballistic(time, &model, state, gravity))
             }
-            Kind::Fixed => Piece::still(RigidState::fixed(self.pose).map_err(named)?),
-            Kind::Scripted(script) => Piece::scripted(time, script.clone()).map_err(named)?,
+            Kind::Fixed => (BodyModel::FIXED, Piece::still(BodyState::at_rest(self.pose).map_err(named)?)),
+            Kind::Scripted(script) => {
+                let model = BodyModel::new(BodyKind::Scripted);
+                (model, Piece::scripted(time, script.clone()).map_err(named)?)
+            }
         };
-        let now = piece.at(time).map_err(named)?;
-        let body_from_user = now.pose().inverse_mul(&now.user_pose());
+        let now = piece.at(&model, time).map_err(named)?;
+        let body_from_user = now.pose().inverse_mul(&now.user_pose(&model));
         check_density(self.density).map_err(named)?;
         let is_free = matches!(self.kind, Kind::Free);
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
-            RigidState::fixed(given.user_from_shape).map_err(named)?;
+            BodyState::at_rest(given.user_from_shape).map_err(named)?;
             let shape = given.shape;
             if is_free && !shape.bounding_radius().is_finite() {
                 return Err(WorldError::Unbounded { body: id, index, shape: shape.name() });
@@ -385,21 +468,31 @@ impl BodyBuilder {
                 },
             };
             check_surface(id, surface, materials)?;
+            let mut traction = given.traction;
+            if given.material.is_none() {
+                traction.rolling_friction = traction.rolling_friction.or(self.rolling_friction);
+                traction.torsional_friction = traction.torsional_friction.or(self.torsional_friction);
+            }
+            traction.check().map_err(named)?;
             let extent = Extent::new(&shape, body_from_user * given.user_from_shape);
             let (groups, sensor) = (given.groups, given.sensor);
-            colliders.push(Collider { body: id, shape, extent, surface, groups, sensor });
+            colliders.push(Collider { body: id, shape, extent, surface, groups, sensor, traction });
         }
         let colliders_of = SmallVec::new();
         let body = Body {
+            model,
             piece,
             now,
             colliders: colliders_of,
             pull: DVec3::ZERO,
+            forces: SmallVec::new(),
+            outdated: false,
             cluster: None,
             step_hint: None,
             tag: self.tag,
             rest: Rest::Awake,
             arrived: f64::NAN,
+            link: None,
         };
         Ok((body, colliders))
     }

@@ -5,7 +5,7 @@ use crate::{
     piece::Law,
     world::World,
 };
-use rigid_impulse::{Body as RigidState, BodyKind};
+use rigid_impulse::{BodyKind, BodyModel, BodyState};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{FixedState, Shape};
 use std::hash::{BuildHasher, Hasher};
@@ -32,11 +32,11 @@ impl<H: Hasher> Bits<H> {
         self.numbers(p.rotation.to_array());
     }
 
-    fn state(&mut self, s: &RigidState) {
+    fn state(&mut self, model: &BodyModel, s: &BodyState) {
         self.pose(s.pose());
-        self.pose(&s.user_pose());
+        self.pose(&s.user_pose(model));
         self.numbers(s.velocity.to_array());
-        match s.kind() {
+        match model.kind() {
             BodyKind::Free(m) => {
                 self.0.write_u8(0);
                 self.number(m.mass());
@@ -102,20 +102,27 @@ impl World {
     /// by its name, size and four support points, a field or controller by its `Debug` text; events that were listed do not count.
     #[must_use]
     pub fn digest(&self) -> u64 {
+        if !self.is_settled() {
+            // Motions that are to begin anew count as if they had: looking at a world changes nothing.
+            let mut begun = self.clone();
+            if begun.renew_motions().is_ok() {
+                return begun.digest();
+            }
+        }
         let mut bits = Bits(FixedState.build_hasher());
         bits.number(self.time());
         bits.vector(self.gravity());
         for (id, body) in self.bodies() {
             bits.0.write_u32(id.index());
             bits.0.write_u32(id.generation());
-            bits.state(body.state());
+            bits.state(body.model(), body.state());
             let piece = body.piece();
             bits.number(piece.start());
-            bits.state(piece.state());
+            bits.state(body.model(), piece.state());
             match piece.law() {
                 Law::Ballistic { acceleration, .. } => bits.vector(*acceleration),
                 Law::Integrated(dense) => {
-                    bits.state(dense.end());
+                    bits.state(body.model(), dense.end());
                     bits.numbers(dense.numbers());
                 }
                 Law::Still | Law::Scripted { .. } => {}
@@ -133,6 +140,13 @@ impl World {
             bits.0.write_u32(collider.groups().member);
             bits.0.write_u32(collider.groups().mask);
             bits.0.write_u8(u8::from(collider.is_sensor()));
+            let traction = collider.traction();
+            if !traction.is_plain() {
+                bits.numbers(
+                    [traction.rolling_friction, traction.torsional_friction].map(Option::unwrap_or_default),
+                );
+                bits.vector(traction.surface_velocity);
+            }
         }
         for (_, force) in self.forces() {
             bits.force(force);
@@ -143,15 +157,26 @@ impl World {
             // All it is and remembers: numbers are printed so that they are told apart to the bit.
             bits.0.write(format!("{joint:?}").as_bytes());
         }
+        for (id, tree) in self.trees() {
+            bits.0.write_u32(id.index());
+            bits.0.write_u32(id.generation());
+            bits.0.write(tree.name().as_bytes());
+            bits.pose(tree.base());
+            bits.numbers(tree.coordinates().iter().chain(tree.velocities()).chain(tree.forces()).copied());
+            bits.numbers(tree.impulses().iter().flatten().copied());
+            bits.0.write(format!("{:?}", tree.motors()).as_bytes());
+        }
         for (id, timer) in self.timers() {
             bits.0.write_u32(id.index());
             bits.numbers([timer.first, timer.period]);
             bits.0.write_u64(timer.count);
+            bits.0.write_u64(timer.times);
         }
         for (id, timer) in self.controllers() {
             bits.0.write_u32(id.index());
             bits.numbers([timer.first, timer.period]);
             bits.0.write_u64(timer.count);
+            bits.0.write_u64(timer.times);
             bits.0.write_u8(u8::from(self.is_enabled(id)));
             if let Some(controller) = self.controller(id) {
                 bits.0.write(controller.kind().as_bytes());

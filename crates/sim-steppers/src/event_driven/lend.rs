@@ -52,7 +52,7 @@ use super::{
     touch::{HOP, LOW, Member, Touch},
 };
 use crate::push::Push;
-use rigid_impulse::{Body as RigidState, CollisionKind};
+use rigid_impulse::{BodyState, CollisionKind};
 use sim_math::glam::DVec3;
 use sim_world::{Collision, StepperAccess, World};
 
@@ -61,8 +61,8 @@ use sim_world::{Collision, StepperAccess, World};
 const CREDIT: f64 = LOW + 2.0 * HOP;
 /// The same of work along normals, as a multiple of it: what sticks on a slope hops uphill and back, and would creep with less.
 const NORMAL: f64 = 2.0;
-/// From here on contacts are turned back, not lifted, in the same unit. What is held within a phase keeps all of its impulses, whatever the work, and so a limit of
-/// the work alone does not hold for stacks.
+/// From here on contacts are turned back, not lifted, in the same unit. What is held within a phase keeps all of its impulses, whatever the work, and
+/// so a limit of the work alone does not hold for stacks.
 const ROOM: f64 = 1.5;
 
 /// Of all work, and of that along normals.
@@ -162,7 +162,7 @@ fn push_of(touch: &Touch) -> Push {
 }
 
 /// Gives an impulse (N·s) at a point (m) to the first of two members, and the opposite one to the second.
-fn apply(states: &mut [RigidState], phase: &Phase, members: [u32; 2], point: DVec3, impulse: DVec3) {
+fn apply(states: &mut [BodyState], phase: &Phase, members: [u32; 2], point: DVec3, impulse: DVec3) {
     for (k, impulse) in members.into_iter().zip([impulse, -impulse]) {
         let state = &mut states[k as usize];
         let arm = point - state.pose().translation;
@@ -220,7 +220,7 @@ pub(super) fn book_phase(
     let mut states = std::mem::take(&mut phase.states);
     states.clear();
     states.extend(phase.members.iter().map(|m| m.state));
-    let at = |states: &[RigidState], members: [u32; 2], point: DVec3| {
+    let at = |states: &[BodyState], members: [u32; 2], point: DVec3| {
         members.map(|k| states[k as usize].velocity_at(point))
     };
     let mut book = |tables: &mut Tables,
@@ -228,7 +228,7 @@ pub(super) fn book_phase(
                     (slot, collision): (u32, &Collision),
                     members: [u32; 2],
                     velocities: [[DVec3; 2]; 2]| {
-        let kinds = members.map(|k| phase.members[k as usize].state.kind());
+        let kinds = members.map(|k| phase.members[k as usize].kind);
         let [from, to] = velocities;
         world.book_collision(collision, kinds, from, to);
         check::note_collision(tables, books, world, slot, time, collision);

@@ -23,7 +23,8 @@
 //! one bound for all, up to T:      d = min d_i,  A = max A_i,  B = max over i of the largest B_i + (A_i − A) τ − (d_i − d)/τ,  0 < τ ≤ T
 //! ```
 //!
-//! The largest is at `τ² = (d_i − d)/(A − A_i)`, or at T if that is earlier. Reach begins at twice the distance, and grows while the rest is what T is short for.
+//! The largest is at `τ² = (d_i − d)/(A − A_i)`, or at T if that is earlier. Reach begins at twice the distance, and grows while the rest is what T
+//! is short for.
 //!
 //! # Cost
 //!
@@ -48,7 +49,7 @@ use super::{
     look::Sides,
 };
 use collision_narrowphase::cast::{Part, near_parts};
-use rigid_impulse::{Body as RigidState, bounds::Travel};
+use rigid_impulse::{BodyState, bounds::Travel};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::Separation;
 use smallvec::SmallVec;
@@ -79,7 +80,7 @@ pub(super) struct Gap<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'a> {
     pub(super) sides: &'a Sides<'a>,
-    pub(super) states: &'a [RigidState; 2],
+    pub(super) states: &'a [BodyState; 2],
     /// Of the two shapes, m.
     pub(super) distance: f64,
     /// From B to A, world.
@@ -158,8 +159,8 @@ impl<'a> Question<'a> {
         (good && !near.is_empty()).then_some((near, rest))
     }
 
-    /// Time for which no gap is used up, s, and one bound for all of them with the distance that it begins at, m. `of_parts` gives time and bound of two parts, `far` the
-    /// time in which `any`, the motion of any two points, uses up a distance.
+    /// Time for which no gap is used up, s, and one bound for all of them with the distance that it begins at, m. `of_parts` gives time and bound of
+    /// two parts, `far` the time in which `any`, the motion of any two points, uses up a distance.
     pub(super) fn answer(
         &self,
         any: Travel,

@@ -56,9 +56,9 @@ use super::{
     state::{Books, Response, Setup, Tables},
     touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
 };
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::{BodyModel, BodyState};
 use sim_math::glam::DVec3;
-use sim_world::{Rest, StepError, StepperAccess, World};
+use sim_world::{Body, Rest, StepError, StepperAccess, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over all contacts.
@@ -110,9 +110,9 @@ pub(super) struct Phase {
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
     /// Of members, after it.
-    pub(super) states: Vec<RigidState>,
+    pub(super) states: Vec<BodyState>,
     /// The same before it.
-    pub(super) first: Vec<RigidState>,
+    pub(super) first: Vec<BodyState>,
 }
 
 impl Phase {
@@ -140,7 +140,7 @@ impl Phase {
         &mut self,
         world: &World,
         slot: u32,
-        state: impl FnOnce() -> Result<RigidState, StepError>,
+        state: impl FnOnce() -> Result<BodyState, StepError>,
     ) -> Result<u32, StepError> {
         if let Some(k) = self.member(slot) {
             return Ok(k as u32);
@@ -150,8 +150,9 @@ impl Phase {
         }
         let (state, k) = (state()?, self.members.len() as u32);
         self.index[slot as usize] = k;
-        let asleep = world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
-        self.members.push(Member::new(slot, state, asleep));
+        let body = world.body_in_slot(slot).map(|(_, body)| body);
+        let asleep = body.is_some_and(|body| body.rest() == Rest::Asleep);
+        self.members.push(Member::new(slot, body.map_or(&BodyModel::FIXED, Body::model), state, asleep));
         Ok(k)
     }
 
@@ -353,7 +354,7 @@ fn add_link(
     for (k, member) in members.iter_mut().enumerate() {
         *member = phase.join(world, pair.bodies[k], || {
             let body = sides.name.bodies[k];
-            sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+            sides.bodies[k].at(time).map_err(|source| StepError::Body { body, source })
         })?;
     }
     let fresh;
@@ -488,7 +489,7 @@ pub(super) fn relaunch(
     world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
-    state: &RigidState,
+    state: &BodyState,
 ) -> Result<(), StepError> {
     let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(()) };
     if let Some(&value) = state.velocity.to_array().iter().find(|x| !x.is_finite()) {

@@ -45,7 +45,7 @@ use super::{
     pairs::ActivePair,
     state::{Books, Setup, Tables},
 };
-use crate::anchor::Anchor;
+use crate::{anchor::Anchor, setters::setters};
 use sim_math::spatial::Motion;
 use sim_world::{Body, Rest, StepError, StepperAccess, World};
 
@@ -63,6 +63,10 @@ impl Default for SleepParams {
     fn default() -> Self {
         Self { after: 0.5, motion: 2.0 }
     }
+}
+
+impl SleepParams {
+    setters! { after: f64, motion: f64 }
 }
 
 /// Anchors by body slot, and scratch.
@@ -114,7 +118,7 @@ pub(super) fn settle(
         if !body.is_free() || body.rest() != Rest::Awake {
             continue;
         }
-        let state = body.piece().at(time).map_err(|source| StepError::Body { body: id, source })?;
+        let state = body.at(time).map_err(|source| StepError::Body { body: id, source })?;
         let anchor = &mut sleep.anchors[slot as usize];
         let long = Anchor::hold(anchor, id, state.pose(), radius(world, body), limit, time) >= params.after;
         // Forces that depend on the state need no touch to move a body again.
@@ -219,7 +223,8 @@ pub(super) fn disturbs(tables: &Tables, world: &World, slot: u32, collides: bool
 /// True if one side is scripted and moves at `time` (s).
 fn moves_script(world: &World, pair: &ActivePair, time: f64) -> bool {
     let Some(sides) = Sides::of(world, pair) else { return false };
-    sides.bodies.iter().any(|b| {
-        !b.is_free() && !b.is_fixed() && b.piece().at(time).is_ok_and(|s| s.velocity != Motion::ZERO)
-    })
+    sides
+        .bodies
+        .iter()
+        .any(|b| !b.is_free() && !b.is_fixed() && b.at(time).is_ok_and(|s| s.velocity != Motion::ZERO))
 }

@@ -51,9 +51,9 @@ use super::{
 use crate::{pooled::pooled, push::Push};
 use constraint_dynamics::{
     PoolBody, PoolContact,
-    restitution::{Bounce, Impact},
+    restitution::{Bounce, Impact, ImpactJoints},
 };
-use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame};
+use rigid_impulse::{BodyModel, BodyState, CollisionKind, ContactFrame};
 use sim_math::glam::DVec3;
 use sim_world::{Rest, StepError, World};
 
@@ -77,7 +77,7 @@ pub(super) enum Struck {
 #[derive(Debug, Clone, Copy)]
 struct Member {
     slot: u32,
-    state: RigidState,
+    state: BodyState,
     /// Its pairs are in the impact, or need not be.
     spread: bool,
 }
@@ -95,6 +95,7 @@ pub(super) struct Strike {
     places: Vec<(u32, Site)>,
     contacts: Vec<PoolContact>,
     bounces: Vec<Bounce>,
+    joints: ImpactJoints,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
 }
@@ -115,7 +116,8 @@ impl Strike {
     fn join(
         &mut self,
         slot: u32,
-        state: impl FnOnce() -> Result<RigidState, StepError>,
+        model: &BodyModel,
+        state: impl FnOnce() -> Result<BodyState, StepError>,
     ) -> Result<u32, StepError> {
         if self.index.len() <= slot as usize {
             self.index.resize(slot as usize + 1, NONE);
@@ -125,9 +127,9 @@ impl Strike {
         }
         let (state, k) = (state()?, self.members.len() as u32);
         self.index[slot as usize] = k;
-        let spread = state.inverse_mass() == 0.0;
-        self.members.push(Member { slot, state, spread });
-        self.pool.push(pooled(&state));
+        let body = pooled(model, &state);
+        self.members.push(Member { slot, state, spread: body.inverse_mass == 0.0 });
+        self.pool.push(body);
         Ok(k)
     }
 }
@@ -172,10 +174,11 @@ fn strike_with(
     }
     strike.law.begin();
     loop {
-        let Strike { law, pool, contacts, bounces, members, .. } = strike;
-        let more = law.round(pool, contacts, bounces).map_err(|source| {
-            let free = || members.iter().filter(|m| m.state.inverse_mass() > 0.0);
-            let named = free().next().and_then(|m| world.body_in_slot(m.slot));
+        let Strike { law, pool, contacts, bounces, joints, members, .. } = strike;
+        let round = law.round(pool, contacts, bounces, joints);
+        let more = round.map_err(|source| {
+            let free = || members.iter().zip(&*pool).filter(|(_, body)| body.inverse_mass > 0.0);
+            let named = free().next().and_then(|(m, _)| world.body_in_slot(m.slot));
             match named {
                 Some((body, _)) => StepError::ContactLaw { body, others: free().count() - 1, time, source },
                 None => StepError::EmptySlot {
@@ -299,7 +302,7 @@ fn reach(
             Some(m) => Ok(strike.members[*m as usize].state),
             None => {
                 let body = sides.name.bodies[k];
-                sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+                sides.bodies[k].at(time).map_err(|source| StepError::Body { body, source })
             }
         }
     };
@@ -333,8 +336,9 @@ fn reach(
     strike.sites = places;
     result?;
     let bodies = pair.bodies;
-    let members =
-        [strike.join(bodies[0], || Ok(look.states[0]))?, strike.join(bodies[1], || Ok(look.states[1]))?];
+    let models = sides.models();
+    let first = strike.join(bodies[0], models[0], || Ok(look.states[0]))?;
+    let members = [first, strike.join(bodies[1], models[1], || Ok(look.states[1]))?];
     let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
     // The pair that began it is answered at any speed.
     let rest = if seen.is_some() { 0.0 } else { params.slow(&sides) };

@@ -54,6 +54,8 @@ pub(super) fn restrain(
     let (mut b, mut w) = (0.0, 0.0);
     for m in start..end {
         let (contact, p) = (&problem.contacts[m], problem.impulses[m]);
+        // What surfaces that move give is no gain.
+        b += p.truncate().dot(contact.bias.truncate());
         let p = contact.frame * p;
         let relative = |of: &dyn Fn(usize) -> Motion| {
             let at = |slot: u32| {
@@ -79,9 +81,9 @@ pub(super) fn restrain(
         let Some((_, body)) = world.body_in_slot(slot) else { continue };
         let (body_step, mut state) = (&bodies.body_steps[slot as usize], *body.state());
         state.velocity = body_step.start;
-        energy += state.kinetic_energy();
+        energy += state.kinetic_energy(body.model());
         state.velocity = body_step.force_change;
-        k += 2.0 * state.kinetic_energy();
+        k += 2.0 * state.kinetic_energy(body.model());
     }
     problem.memory.debts.members = members;
     let gain = b + 0.5 * w - 0.5 * k;

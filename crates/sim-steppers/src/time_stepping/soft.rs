@@ -42,13 +42,12 @@ use super::{
     missed::Missed,
     patches::Patches,
     quarantine, sleep,
-    soft_joints::{SteppedJoints, arrive_held},
+    soft_joints::SteppedJoints,
     stepper::{Stage, TimeStepping},
     turning::{Turning, arrive_from_rest, parts},
 };
-use constraint_dynamics::soft::{
-    SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver, Territories,
-};
+use crate::parts::ContactMethod;
+use constraint_dynamics::soft::{SoftBodies, SoftBody, SoftError, SoftManifold, SoftSolver, Territories};
 use rigid_impulse::{BodyError, BodyKind, CollisionKind};
 use sim_math::{
     Sym3,
@@ -79,8 +78,10 @@ pub(super) struct SoftContacts {
 }
 
 impl SoftContacts {
-    pub(super) fn new(params: SoftParams) -> Self {
-        Self { solver: SoftSolver::new(params), ..Self::default() }
+    /// If contacts are answered by the soft solver.
+    pub(super) fn of(method: &ContactMethod) -> Option<Self> {
+        let ContactMethod::Soft(params) = method else { return None };
+        Some(Self { solver: SoftSolver::new(*params), ..Self::default() })
     }
 }
 
@@ -176,10 +177,10 @@ impl TimeStepping {
             let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
             let turning = turns
                 .filter(|_| !held)
-                .and_then(|body| Turning::new(body.state(), body_step.force_change.angular, h));
-            let state = turns.filter(|_| held).map(Body::state);
+                .and_then(|body| Turning::new(body.model(), body.state(), body_step.force_change.angular, h));
+            let turns = turns.filter(|_| held);
             let mut change = body_step.force_change;
-            change.angular += soft.joints.add_gyro(state, change.angular, h);
+            change.angular += soft.joints.add_gyro(turns, change.angular, h);
             let body = found.map_or(SoftBody::IDLE, |body| soft_body(body, turning.as_ref(), change * rate));
             soft.bodies.set(slot, &body);
             soft.turnings.push(turning);
@@ -369,7 +370,7 @@ impl TimeStepping {
                 let (pose, velocity) = match &soft.turnings[slot] {
                     Some(turning) => {
                         free.angular = turning.velocity + body_step.force_change.angular;
-                        let arrived = turning.arrive(body.state(), x, v);
+                        let arrived = turning.arrive(body.model(), body.state(), x, v);
                         if let BodyKind::Free(mass) = body.kind() {
                             let energy = |q, spin: DVec3| 0.5 * (mass.inertia(q) * spin).dot(spin);
                             let (pose, velocity) = arrived;
@@ -379,8 +380,10 @@ impl TimeStepping {
                         }
                         arrived
                     }
-                    None if soft.joints.holds(slot) => arrive_held(body.state(), x, v),
-                    None => arrive_from_rest(body.state(), x, v),
+                    None if soft.joints.holds(slot) => {
+                        (constraint_dynamics::stabilize::moved(body.state().pose(), x), v)
+                    }
+                    None => arrive_from_rest(body.model(), body.state(), x, v),
                 };
                 Arrival { pose, velocity, change: v - free }
             });
@@ -459,7 +462,7 @@ fn soft_body(body: &Body, turning: Option<&Turning>, acceleration: Motion) -> So
     if let Some(turning) = turning {
         (rotation, velocity.angular) = (turning.rotation, turning.velocity);
     }
-    let (inv_mass, inv_inertia) = match state.kind() {
+    let (inv_mass, inv_inertia) = match body.kind() {
         BodyKind::Free(mass) if body.rest() == Rest::Awake => {
             let [x, y, z] = DMat3::from_quat(rotation).to_cols_array_2d().map(DVec3::from);
             let inverse = 1.0 / mass.moments();

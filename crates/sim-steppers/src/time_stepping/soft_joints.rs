@@ -39,9 +39,8 @@ use constraint_dynamics::{
     joints::{BodyInverse, JointRows, RowLaw},
     soft::{JointSource, SoftJoints},
 };
-use rigid_impulse::Body as RigidState;
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_world::{JointWork, Rest, StepperAccess, World};
+use sim_math::{Pose, glam::DVec3};
+use sim_world::{Body, JointWork, Rest, StepperAccess, World};
 
 /// Blocks and sides of one joint.
 #[derive(Debug, Clone, Copy)]
@@ -174,11 +173,13 @@ impl SteppedJoints {
         }
     }
 
-    /// γ of a body that a joint holds, rad/s.
-    pub(super) fn add_gyro(&mut self, state: Option<&RigidState>, torque_change: DVec3, h: f64) -> DVec3 {
-        let turning =
-            state.and_then(|state| Turning::new(state, torque_change, h).zip(Some(state.velocity.angular)));
-        let gyro = turning.map_or(DVec3::ZERO, |(turning, omega)| turning.velocity - omega);
+    /// γ of a body, rad/s, if a joint holds it: zero for others.
+    pub(super) fn add_gyro(&mut self, held: Option<&Body>, torque_change: DVec3, h: f64) -> DVec3 {
+        let turned = |body: &Body| {
+            let turning = Turning::new(body.model(), body.state(), torque_change, h)?;
+            Some(turning.velocity - body.state().velocity.angular)
+        };
+        let gyro = held.and_then(turned).unwrap_or(DVec3::ZERO);
         self.gyros.push(gyro);
         gyro
     }
@@ -244,9 +245,4 @@ impl SteppedJoints {
 /// Where the centre of mass of the body in a slot is.
 fn pose_of(world: &World, slot: u32) -> Pose {
     world.body_in_slot(slot).map_or(Pose::IDENTITY, |(_, body)| *body.state().pose())
-}
-
-/// Pose and velocity at the end of the step of a body that joints hold.
-pub(super) fn arrive_held(state: &RigidState, x: Motion, v: Motion) -> (Pose, Motion) {
-    (constraint_dynamics::stabilize::moved(state.pose(), x), v)
 }

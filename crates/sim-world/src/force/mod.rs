@@ -13,15 +13,13 @@ mod wrench;
 
 pub(crate) use integrate::{Exerted, ForceScratch};
 
-use rigid_impulse::{Body as RigidState, BodyError};
+use crate::slots::world_id;
+use rigid_impulse::{BodyError, BodyModel, BodyState};
 use sim_math::{glam::DVec3, spatial::Force};
 use sim_traits::BodyId;
 use std::{fmt::Debug, sync::Arc};
 
-/// Name of a force in a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ForceId(pub(crate) u32);
+world_id!(ForceId, "force");
 
 /// Where a spring holds on to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,8 +36,9 @@ pub enum Anchor {
 /// **Contract.** The same arguments give the same result, bit for bit; the result is as smooth as the motion is to be
 /// accurate. A result that is not finite freezes the body, as every state that stops being finite does.
 pub trait ForceField: Debug + Send + Sync {
-    /// Force and moment about the centre of mass, world axes, N and N·m, at world time `t` (s).
-    fn wrench(&self, t: f64, body: &RigidState) -> Force;
+    /// Force and moment about the centre of mass, world axes, N and N·m, at world time `t` (s), on a body that is this and is
+    /// there.
+    fn wrench(&self, t: f64, model: &BodyModel, state: &BodyState) -> Force;
 }
 
 /// A force field that several bodies may share; two are equal if they are the same object.

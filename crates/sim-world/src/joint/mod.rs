@@ -149,6 +149,13 @@ impl Joint {
         joints::rows(&self.model, poses, memory, out);
     }
 
+    /// Unwrapped angles and places on curves, as its kind keeps them.
+    #[inline]
+    #[must_use]
+    pub fn memory(&self) -> &[f64] {
+        &self.memory
+    }
+
     /// Impulses of its blocks in the last step; as many as it had blocks then, or none.
     #[inline]
     #[must_use]
@@ -235,7 +242,7 @@ pub(crate) fn limit_bit(axis: usize, high: bool) -> Option<u32> {
 #[must_use]
 pub(crate) fn inverse(body: &crate::body::Body) -> BodyInverse {
     if body.is_free() {
-        BodyInverse { mass: body.state().inverse_mass(), inertia: body.state().inverse_inertia() }
+        BodyInverse { mass: body.inverse_mass(), inertia: body.inverse_inertia() }
     } else {
         BodyInverse { mass: 0.0, inertia: DMat3::ZERO }
     }

@@ -1,10 +1,14 @@
 //! A world as plain data, and the checks on the way back.
 
-use super::{Registry, SnapshotError};
+use super::{
+    Registry, SnapshotError,
+    tree::{TreeData, restore_trees},
+};
 use crate::{
     account::Account,
+    acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity},
     body::{Body, Rest, check_surface, check_velocity},
-    collider::{Collider, Groups, Surface},
+    collider::{Collider, Groups, Surface, Traction},
     control::{Control, Controller, OpenLoop, Pid, Quantity},
     dense::Dense,
     error::WorldError,
@@ -17,16 +21,16 @@ use crate::{
     world::{Change, World},
 };
 use collision_narrowphase::{Polyhedron, as_polyhedron};
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind, MaterialTable, PrincipalMass};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState, MaterialTable, PrincipalMass};
 use serde::{Deserialize, Serialize};
-use sim_math::{Pose, glam::DVec3};
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{
     BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, JointId, Shape, Sphere, joint::JointKind,
 };
 use std::sync::Arc;
 
 /// What a slot holds: the generation of its name, and its tenant.
-type SlotData<T> = (u32, Option<T>);
+pub(super) type SlotData<T> = (u32, Option<T>);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorldData {
@@ -39,21 +43,28 @@ pub(super) struct WorldData {
     free_bodies: Vec<u32>,
     colliders: Vec<SlotData<ColliderData>>,
     free_colliders: Vec<u32>,
-    forces: Vec<Option<ForceData>>,
-    timers: Vec<Option<Timer>>,
-    controllers: Vec<Option<ControlData>>,
+    forces: Vec<SlotData<ForceData>>,
+    free_forces: Vec<u32>,
+    outdated: Vec<BodyId>,
+    timers: Vec<SlotData<Timer>>,
+    free_timers: Vec<u32>,
+    controllers: Vec<SlotData<ControlData>>,
+    free_controllers: Vec<u32>,
     changes: Vec<Change>,
     ignored: Vec<[BodyId; 2]>,
     joints: Vec<SlotData<Joint>>,
     free_joints: Vec<u32>,
+    trees: Vec<SlotData<TreeData>>,
+    free_trees: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct BodyData {
+    model: BodyModel,
     start: f64,
-    state: RigidState,
+    state: BodyState,
     law: LawData,
-    now: RigidState,
+    now: BodyState,
     colliders: Vec<ColliderId>,
     pull: DVec3,
     step_hint: Option<f64>,
@@ -92,6 +103,7 @@ struct ColliderData {
     surface: Surface,
     groups: Groups,
     sensor: bool,
+    traction: Traction,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -105,7 +117,7 @@ enum ShapeData {
     Registered(String),
 }
 
-const fn damaged(what: &'static str) -> SnapshotError {
+pub(super) const fn damaged(what: &'static str) -> SnapshotError {
     SnapshotError::Damaged { what }
 }
 
@@ -161,12 +173,14 @@ impl WorldData {
             let id = BodyId::new(slot as u32, generation);
             bodies.push((generation, body.map(|b| body_data(b, id, registry)).transpose()?));
         }
-        let forces: Result<_, _> = world
+        let forces: Result<_, SnapshotError> = world
             .forces
-            .iter()
-            .map(|force| force.as_ref().map(|f| ForceData::of(f, registry)).transpose())
+            .raw()
+            .map(|(generation, force)| {
+                Ok((generation, force.map(|f| ForceData::of(f, registry)).transpose()?))
+            })
             .collect();
-        let forces = forces?;
+        let forces: Vec<_> = forces?;
         let mut colliders = Vec::new();
         for (generation, collider) in world.colliders.raw() {
             let data = collider.map(|c| -> Result<_, SnapshotError> {
@@ -177,6 +191,7 @@ impl WorldData {
                     surface: c.surface,
                     groups: c.groups,
                     sensor: c.sensor,
+                    traction: c.traction,
                 })
             });
             colliders.push((generation, data.transpose()?));
@@ -192,12 +207,18 @@ impl WorldData {
             colliders,
             free_colliders: world.colliders.free().to_vec(),
             forces,
-            timers: world.timers.clone(),
-            controllers: world.controllers.iter().map(|c| c.as_ref().and_then(ControlData::of)).collect(),
+            free_forces: world.forces.free().to_vec(),
+            outdated: world.outdated.clone(),
+            timers: world.timers.raw().map(|(generation, timer)| (generation, timer.copied())).collect(),
+            free_timers: world.timers.free().to_vec(),
+            controllers: world.controllers.raw().map(control_data).collect::<Result<_, _>>()?,
+            free_controllers: world.controllers.free().to_vec(),
             changes: world.changes.clone(),
             ignored: world.ignored.clone(),
             joints: world.joints.raw().map(joint_data).collect::<Result<_, _>>()?,
             free_joints: world.joints.free().to_vec(),
+            trees: world.trees.raw().map(|(generation, tree)| (generation, tree.map(TreeData::of))).collect(),
+            free_trees: world.trees.free().to_vec(),
         })
     }
 
@@ -227,8 +248,11 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
+        let tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
+        world.tractions = tractions;
         check_owners(&world)?;
-        for data in self.forces {
+        let mut forces = Vec::with_capacity(self.forces.len().min(1 << 16));
+        for (slot, (generation, data)) in self.forces.into_iter().enumerate() {
             let force = data.map(|d| d.force(registry)).transpose()?;
             for id in force.iter().flat_map(ForceGenerator::bodies) {
                 world.body(id)?;
@@ -237,27 +261,37 @@ impl WorldData {
                 let named = |source| WorldError::Body { body: id, source };
                 force.iter().try_for_each(ForceGenerator::validate).map_err(named)?;
             }
-            world.forces.push(force);
+            force.iter().flat_map(ForceGenerator::bodies).for_each(|id| world.attach(id, slot as u32));
+            forces.push((generation, force));
+        }
+        world.forces = Slots::from_raw(forces, self.free_forces).ok_or(damaged("slots of forces"))?;
+        for id in self.outdated {
+            let body = world.bodies.get_mut(id).filter(|b| b.is_free());
+            body.ok_or(damaged("a motion that is to begin anew"))?.outdated = true;
+            world.outdated.push(id);
         }
         world.clusters = cluster::find(&mut world.bodies, &world.forces);
         let integrated = |b: &Body| matches!(b.piece.law(), Law::Integrated(_));
-        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none()) {
+        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none() && !b.outdated) {
             return Err(damaged("a motion under forces that are not there"));
         }
-        for data in self.controllers {
-            world.controllers.push(data.map(|d| d.control(registry)).transpose()?);
+        let mut controllers = Vec::with_capacity(self.controllers.len().min(1 << 16));
+        for (generation, data) in self.controllers {
+            controllers.push((generation, data.map(|d| d.control(registry)).transpose()?));
         }
-        let of_controllers = world.controllers.iter().flatten().map(|c| &c.timer);
-        for timer in self.timers.iter().flatten().chain(of_controllers) {
+        world.controllers =
+            Slots::from_raw(controllers, self.free_controllers).ok_or(damaged("slots of controllers"))?;
+        world.timers = Slots::from_raw(self.timers, self.free_timers).ok_or(damaged("slots of timers"))?;
+        for timer in world.timers().map(|(_, t)| t).chain(world.controllers().map(|(_, t)| t)) {
             if !(timer.first.is_finite() && timer.period > 0.0 && timer.period.is_finite()) {
                 return Err(damaged("a timer that cannot be"));
             }
         }
-        world.timers = self.timers;
         if !self.ignored.is_sorted() {
             return Err(damaged("pairs that ignore each other are not in order"));
         }
         world.ignored = self.ignored;
+        restore_trees(&mut world, self.trees, self.free_trees)?;
         for (slot, (generation, joint)) in self.joints.iter().enumerate() {
             if let Some(joint) = joint {
                 world.check_joint(JointId::new(slot as u32, *generation), joint)?;
@@ -267,6 +301,16 @@ impl WorldData {
         world.find_joined();
         Ok(world)
     }
+}
+
+/// A controller with what it remembers.
+fn control_data(
+    (generation, control): (u32, Option<&Control>),
+) -> Result<SlotData<ControlData>, SnapshotError> {
+    let Some(control) = control else { return Ok((generation, None)) };
+    let controller = control.controller.as_ref().ok_or(SnapshotError::Acting)?;
+    let (kind, saved) = (controller.kind().to_owned(), controller.save());
+    Ok((generation, Some(ControlData { kind, timer: control.timer, enabled: control.enabled, saved })))
 }
 
 /// A joint as it is, unless it is led by what cannot be saved.
@@ -319,6 +363,7 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
         },
     };
     Ok(BodyData {
+        model: body.model,
         start: body.piece.start(),
         state: *body.piece.state(),
         law,
@@ -331,22 +376,33 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
     })
 }
 
-/// A state that passed no constructor: checks what they would have.
-fn check_state(id: BodyId, state: &RigidState) -> Result<(), SnapshotError> {
+/// A model that passed no constructor: checks what they would have.
+fn check_model(id: BodyId, model: &BodyModel) -> Result<(), SnapshotError> {
     let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
-    RigidState::fixed(*state.pose()).map_err(named)?;
-    RigidState::fixed(state.user_pose()).map_err(named)?;
-    check_velocity(state.velocity).map_err(named)?;
-    if let BodyKind::Free(mass) = state.kind() {
+    model.with_user_frame(*model.user_from_body()).map_err(named)?;
+    if let BodyKind::Free(mass) = model.kind() {
         PrincipalMass::new(mass.mass(), mass.moments()).map_err(named)?;
+    }
+    Ok(())
+}
+
+/// The same of a state.
+fn check_state(id: BodyId, model: &BodyModel, state: &BodyState) -> Result<(), SnapshotError> {
+    let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
+    BodyState::at_rest(*state.pose()).map_err(named)?;
+    BodyState::at_rest(state.user_pose(model)).map_err(named)?;
+    check_velocity(state.velocity).map_err(named)?;
+    if matches!(model.kind(), BodyKind::Fixed) && state.velocity != Motion::ZERO {
+        return Err(damaged("a fixed body that moves"));
     }
     Ok(())
 }
 
 impl BodyData {
     fn body(self, id: BodyId, registry: &Registry) -> Result<Body, SnapshotError> {
-        check_state(id, &self.state)?;
-        check_state(id, &self.now)?;
+        check_model(id, &self.model)?;
+        check_state(id, &self.model, &self.state)?;
+        check_state(id, &self.model, &self.now)?;
         let finite = |what, v: DVec3| match v.is_finite() {
             true => Ok(()),
             false => Err(SnapshotError::World(WorldError::NonFinite { what, value: v })),
@@ -358,7 +414,7 @@ impl BodyData {
         finite("start of a piece", DVec3::splat(self.start))?;
         let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
         let scripted = |script: Arc<dyn Script>| {
-            if !matches!(self.state.kind(), BodyKind::Scripted) {
+            if !matches!(self.model.kind(), BodyKind::Scripted) {
                 return Err(damaged("a script on a body of another kind"));
             }
             Piece::scripted(self.start, script).map_err(named)
@@ -371,7 +427,7 @@ impl BodyData {
                 Piece::raw(self.start, self.state, Law::Ballistic { acceleration, max_spin })
             }
             LawData::Integrated(dense) => {
-                check_state(id, dense.end())?;
+                check_state(id, &self.model, dense.end())?;
                 if !(dense.length() > 0.0 && dense.numbers().all(f64::is_finite)) {
                     return Err(damaged("a piece of motion under forces"));
                 }
@@ -386,13 +442,17 @@ impl BodyData {
             },
         };
         Ok(Body {
+            model: self.model,
             piece,
             now: self.now,
             colliders: self.colliders.into_iter().collect(),
             pull: self.pull,
+            forces: smallvec::SmallVec::new(),
+            outdated: false,
             cluster: None,
             step_hint: self.step_hint,
             arrived: f64::NAN,
+            link: None,
             tag: self.tag,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })
@@ -400,18 +460,19 @@ impl BodyData {
 }
 
 impl ControlData {
-    /// `None` for one that is acting: nobody saves from inside it.
-    fn of(control: &Control) -> Option<Self> {
-        let controller = control.controller.as_ref()?;
-        let (kind, saved) = (controller.kind().to_owned(), controller.save());
-        Some(Self { kind, timer: control.timer, enabled: control.enabled, saved })
-    }
-
     fn control(self, registry: &Registry) -> Result<Control, SnapshotError> {
         let nobody = BodyId::new(u32::MAX, u32::MAX);
         let mut controller: Box<dyn Controller> = match self.kind.as_str() {
-            "pid" => Box::new(Pid::new(nobody, ForceId(u32::MAX), Quantity::Position(DVec3::ZERO), 1.0)),
-            "open loop" => Box::new(OpenLoop::new(nobody, ForceId(u32::MAX), Vec::new(), false)),
+            "pid" => {
+                Box::new(Pid::new(nobody, ForceId::new(u32::MAX, 0), Quantity::Position(DVec3::ZERO), 1.0))
+            }
+            "open loop" => Box::new(OpenLoop::new(nobody, ForceId::new(u32::MAX, 0), Vec::new(), false)),
+            SetGravity::KIND => Box::new(SetGravity::default()),
+            Push::KIND => Box::new(Push::default()),
+            SetVelocity::KIND => Box::new(SetVelocity::default()),
+            HoldForce::KIND => Box::new(HoldForce::default()),
+            HoldAt::KIND => Box::new(HoldAt::default()),
+            RemoveBelow::KIND => Box::new(RemoveBelow::default()),
             kind => registry
                 .controller_of(kind)
                 .ok_or_else(|| SnapshotError::UnknownKind { kind: kind.to_owned() })?,
@@ -447,7 +508,7 @@ impl ForceData {
 impl ColliderData {
     fn collider(self, world: &World, registry: &Registry) -> Result<Collider, SnapshotError> {
         let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: self.body, source });
-        RigidState::fixed(self.body_from_shape).map_err(named)?;
+        BodyState::at_rest(self.body_from_shape).map_err(named)?;
         let owner = world.body(self.body)?;
         let (id, data) = (self.body, self.shape);
         let shape = data.shape(id, registry)?;
@@ -455,8 +516,9 @@ impl ColliderData {
             return Err(damaged("an unbounded shape on a free body"));
         }
         check_surface(self.body, self.surface, &world.materials)?;
+        self.traction.check().map_err(named)?;
         let extent = Extent::new(&shape, self.body_from_shape);
-        let Self { body, surface, groups, sensor, .. } = self;
-        Ok(Collider { body, shape, extent, surface, groups, sensor })
+        let Self { body, surface, groups, sensor, traction, .. } = self;
+        Ok(Collider { body, shape, extent, surface, groups, sensor, traction })
     }
 }

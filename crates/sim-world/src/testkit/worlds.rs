@@ -4,7 +4,7 @@ use crate::{
     Anchor, Body, BodyBuilder, Callback, ColliderBuilder, ForceField, ForceGenerator, Pid, Quantity, World,
     WorldError, force::Field, snapshot::Registry,
 };
-use rigid_impulse::{Body as RigidState, motion::Shaker};
+use rigid_impulse::{BodyModel, BodyState, motion::Shaker};
 use sim_math::{
     Aabb, Pose,
     glam::{DQuat, DVec3},
@@ -170,7 +170,7 @@ pub fn edit(world: &mut World, k: u32) -> Result<(), String> {
         1 => {
             // The one that was added first goes, and something else takes its slot.
             let old = world.bodies().find(|(_, b)| b.tag() == NEW).map(|(id, _)| id);
-            old.map_or(Ok(()), |id| world.remove(id)).map_err(text)?;
+            old.map_or(Ok(()), |id| world.remove(id).map(drop)).map_err(text)?;
             world.add(block([0.1, 0.05, 0.1])?.at(high).tag(NEW)).map_err(text)?;
         }
         2 => {
@@ -212,7 +212,7 @@ impl CustomShape for Blob {
 struct Broken;
 
 impl ForceField for Broken {
-    fn wrench(&self, t: f64, _body: &RigidState) -> Force {
+    fn wrench(&self, t: f64, _: &BodyModel, _: &BodyState) -> Force {
         Force::new(DVec3::ZERO, DVec3::splat(if t < 0.1 { 0.0 } else { f64::NAN }))
     }
 }
