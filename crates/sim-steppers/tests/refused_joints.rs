@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "exact results on purpose")]
 
 mod common;
+#[path = "common/timed.rs"]
+mod timed;
 
 use common::stepper;
 use sim_math::glam::DVec3;
