@@ -49,7 +49,6 @@ use sim_math::{
     glam::{DMat3, DVec3},
     spatial::Motion,
 };
-use std::ops::Range;
 
 /// Response that is added, as a share of that without joints.
 const LEAST: f64 = 1e-13;
@@ -107,13 +106,12 @@ impl ImpactJoints {
         &self,
         bodies: &[PoolBody],
         contact: &PoolContact,
-        of: &[Range<u32>],
+        of: &[u32],
         scratch: &mut ResponseScratch,
         out: &mut Vec<[Motion; 3]>,
     ) {
         let start = out.len();
-        let count = of.iter().map(ExactSizeIterator::len).sum::<usize>();
-        out.resize(start + count, [Motion::ZERO; 3]);
+        out.resize(start + of.len(), [Motion::ZERO; 3]);
         for (axis, unit) in DVec3::AXES.into_iter().enumerate() {
             let ResponseScratch { bodies: all, lambda } = scratch;
             all.clear();
@@ -129,9 +127,8 @@ impl ImpactJoints {
             for (row, p) in (from..to).zip(lambda.iter()) {
                 self.held.rows.push(all, row, *p);
             }
-            let found = of.iter().cloned().flatten();
-            for (place, k) in out[start..].iter_mut().zip(found) {
-                place[axis] = all[k as usize].velocity;
+            for (place, k) in out[start..].iter_mut().zip(of) {
+                place[axis] = all[*k as usize].velocity;
             }
         }
     }

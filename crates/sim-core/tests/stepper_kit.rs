@@ -47,6 +47,10 @@ fn conforms(make: Make<'_>, splits: Splits) {
     conformance(make, &Bounds { splits, ..Bounds::default() }).unwrap();
 }
 
+fn conforms_with_joints(make: Make<'_>, splits: Splits) {
+    conformance(make, &Bounds { splits, joints: true, ..Bounds::default() }).unwrap();
+}
+
 #[test]
 fn event_driven_with_standard_handling() {
     conforms(&|| events(|p| p.contact_handling = ContactHandling::Standard), Splits::Anywhere);
@@ -54,12 +58,12 @@ fn event_driven_with_standard_handling() {
 
 #[test]
 fn event_driven_with_improved_handling() {
-    conforms(&|| events(|_| {}), Splits::Anywhere);
+    conforms_with_joints(&|| events(|_| {}), Splits::Anywhere);
 }
 
 #[test]
 fn time_stepping_with_newton() {
-    conforms(&|| Box::new(time_stepping(ConeNewton::default(), stepping(|_| {}))), Splits::Steps(STEP));
+    conforms_with_joints(&|| Box::new(time_stepping(ConeNewton::default(), stepping(|_| {}))), Splits::Steps(STEP));
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn parameters_that_cannot_be_are_refused_by_prepare_as_by_advance() {
         &|| soft(|p| p.substeps = 0),
     ];
     for make in bad {
-        for scene in worlds::scenes().unwrap() {
+        for scene in worlds::scenes(false).unwrap() {
             assert!(refused_alike(make, &scene.world).unwrap().is_some(), "{}", scene.name);
         }
     }

@@ -41,7 +41,7 @@
 //!
 //! # What it does not do
 //!
-//! [`EventDriven`] and soft contacts run no joints; they refuse them by name. [`TimeStepping`] knows springs, drag, constant forces and torques, and refuses other forces that depend on the state.
+//! Soft contacts run no joints; they refuse them by name. [`TimeStepping`] knows springs, drag, constant forces and torques, and refuses other forces that depend on the state.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 

@@ -54,13 +54,13 @@ use std::ops::Deref;
 ///
 /// | methods | concern |
 /// |---|---|
-/// | [`set_time`](StepperAccess::set_time), [`set_piece`](StepperAccess::set_piece), [`relaunch`](StepperAccess::relaunch), [`arrive`](StepperAccess::arrive), [`continue_cluster`](StepperAccess::continue_cluster) | motion |
+/// | [`set_time`](StepperAccess::set_time), [`set_piece`](StepperAccess::set_piece), [`relaunch`](StepperAccess::relaunch), [`arrive`](StepperAccess::arrive), [`continue_cluster`](StepperAccess::continue_cluster), [`relaunch_all`](StepperAccess::relaunch_all) | motion |
 /// | [`put_right`](StepperAccess::put_right), [`slow_down`](StepperAccess::slow_down) | overlaps |
 /// | [`put_to_sleep`](StepperAccess::put_to_sleep), [`wake`](StepperAccess::wake), [`quarantine`](StepperAccess::quarantine) | rest |
 /// | [`open_account`](StepperAccess::open_account), [`close_account`](StepperAccess::close_account), `book_...` | energy and momentum |
 /// | [`list`](StepperAccess::list), [`clear_events`](StepperAccess::clear_events), [`contacts_mut`](StepperAccess::contacts_mut) | what is reported |
 /// | [`fire_timer`](StepperAccess::fire_timer), [`run_controller`](StepperAccess::run_controller) | who acts at its own times |
-/// | [`joint_in_slot_mut`](StepperAccess::joint_in_slot_mut), [`load_joint`](StepperAccess::load_joint), [`joint_at_limit`](StepperAccess::joint_at_limit) | joints |
+/// | [`joint_in_slot_mut`](StepperAccess::joint_in_slot_mut), [`load_joint`](StepperAccess::load_joint), [`joint_at_limit`](StepperAccess::joint_at_limit), [`link_joints`](StepperAccess::link_joints), [`break_overloaded`](StepperAccess::break_overloaded) | joints |
 /// | [`forget_changes`](StepperAccess::forget_changes) | changes by the user |
 #[derive(Debug)]
 pub struct StepperAccess<'a> {

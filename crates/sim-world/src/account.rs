@@ -444,6 +444,18 @@ impl Account {
         }
     }
 
+    /// Books what joints did.
+    pub(crate) fn joint_work(&mut self, work: &JointWork) {
+        if self.open.is_some() {
+            let Self { energy, momentum, .. } = self;
+            energy.joints += work.joints + work.limits;
+            energy.drives += work.drives;
+            energy.friction += work.friction;
+            energy.stepping += work.stepping;
+            momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
+        }
+    }
+
     /// Books a change of velocity by the user.
     pub(crate) fn pushed(&mut self, before: &RigidState, after: &RigidState) {
         if self.open.is_some() {
@@ -552,14 +564,7 @@ impl StepperAccess<'_> {
 
     /// Books what the joints of a step did in the open account.
     pub fn book_joint_work(&mut self, work: &JointWork) {
-        if self.world.account.open.is_some() {
-            let Account { energy, momentum, .. } = &mut self.world.account;
-            energy.joints += work.joints + work.limits;
-            energy.drives += work.drives;
-            energy.friction += work.friction;
-            energy.stepping += work.stepping;
-            momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
-        }
+        self.world.account.joint_work(work);
     }
 
     /// Books the impulse (N·s, at a point, m) that a fixed or scripted body exerted on a free one in the open account.

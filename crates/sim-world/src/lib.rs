@@ -63,6 +63,7 @@ mod events;
 mod force;
 mod interpolate;
 mod joint;
+mod linkage;
 mod measure;
 mod piece;
 mod query;
@@ -100,7 +101,7 @@ pub use solid::mass_of;
 pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
 pub use work::{ContactWork, ForceWork, JointWork};
-pub use world::{Change, Mark, World, WorldBuilder};
+pub use world::{Change, Mark, RowScratch, World, WorldBuilder};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

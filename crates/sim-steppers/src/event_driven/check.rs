@@ -16,7 +16,7 @@ use super::{
 };
 use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
-use sim_world::{Collision, Contact, Event, EventKind, Listing, StepError, StepperAccess, World};
+use sim_world::{Body, Collision, Contact, Event, EventKind, Listing, StepError, StepperAccess, World};
 
 /// A look at a pair that may collide now.
 pub(super) fn check(
@@ -115,7 +115,7 @@ pub(super) fn check(
         queue.reschedule_ranked(pair.event, date.max(after(time)))?;
         return Ok(());
     }
-    if params.together() && closing < slow {
+    if (params.together() || sides.bodies.iter().any(|b| is_linked(world, b))) && closing < slow {
         if let Some(time_to_hop) = leave(&sides, &seen, params, pair.fall(time, closing)) {
             let date =
                 pair.predict(&sides, params, time, distance, seen.normal, Some((&seen.states, closing)));
@@ -179,6 +179,17 @@ fn answer(
     collided(setup, tables, response, books, world, slot, time, seen, outcome)
 }
 
+/// True if joints hold a body.
+fn is_linked(world: &World, body: &Body) -> bool {
+    body.cluster().is_some_and(|c| world.is_linked(c as usize))
+}
+
+/// True if joints hold a body of a pair.
+fn linked(world: &World, tables: &Tables, slot: u32) -> bool {
+    let bodies = tables.pairs.get(slot).map(|p| p.bodies).unwrap_or_default();
+    bodies.iter().any(|b| world.body_in_slot(*b).is_some_and(|(_, body)| is_linked(world, body)))
+}
+
 /// A pair got impulses: new pieces for its bodies, new bounds for them and their neighbours.
 fn collided(
     setup: &mut Setup,
@@ -191,7 +202,7 @@ fn collided(
     seen: &Look,
     outcome: &Outcome,
 ) -> Result<(), StepError> {
-    if setup.params.together() {
+    if setup.params.together() || outcome.joints.is_some() || linked(world, tables, slot) {
         return phase::collision_phase(setup, tables, response, books, world, slot, time, seen, outcome);
     }
     // Impulse after impulse, so that the books follow each.

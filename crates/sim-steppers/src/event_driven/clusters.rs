@@ -1,11 +1,11 @@
-//! Bodies under forces: ends of their pieces, and neighbours that move with them.
+//! Bodies under forces and in joints: ends of their pieces, and neighbours that move with them.
 
 use super::{
     check,
     state::{Books, Setup, Tables},
     stepper::Item,
 };
-use sim_world::{StepError, World};
+use sim_world::{StepError, StepperAccess, World};
 
 /// Rank of the first cluster among events of equal time: after all timers, before all pairs.
 const FIRST_RANK: u64 = 1 << 31;
@@ -42,6 +42,44 @@ pub(super) fn cluster_changed(
     }
     if let Some(&event) = tables.clusters.get(cluster as usize) {
         tables.queue.reschedule_ranked(event, world.cluster_end(cluster))?;
+    }
+    Ok(())
+}
+
+/// Lets clusters go on at `time` (s) whose joints or states were changed, and marks them.
+pub(super) fn launch_cut(
+    tables: &mut Tables,
+    world: &mut StepperAccess<'_>,
+    time: f64,
+) -> Result<(), StepError> {
+    for cluster in 0..world.cluster_count() {
+        if world.is_cut(cluster) {
+            world.continue_cluster(cluster, time).map_err(StepError::from)?;
+            if !tables.marked.contains(&cluster) {
+                tables.marked.push(cluster);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Breaks joints that bear more than they can, and lets their bodies go on without them.
+pub(super) fn break_joints(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+    time: f64,
+) -> Result<(), StepError> {
+    // Each time a joint less.
+    while world.break_overloaded(time) {
+        tables.marked.clear();
+        launch_cut(tables, world, time)?;
+        tables.marked.clear();
+        sync_clusters(tables, world)?;
+        for slot in 0..world.body_slots() as u32 {
+            check::motion_changed(setup, tables, books, world, slot, None, time)?;
+        }
     }
     Ok(())
 }

@@ -54,7 +54,8 @@ use super::{
 use crate::push::Push;
 use rigid_impulse::{Body as RigidState, CollisionKind};
 use sim_math::glam::DVec3;
-use sim_world::{Collision, StepperAccess, World};
+use sim_world::{JointWork, Collision, StepperAccess, World};
+use smallvec::SmallVec;
 
 /// Most energy that phases lend to a body, as a share of what lifts it through the envelope: it is lifted from contact to where contacts are no longer
 /// low, and hops there. Less would leave it to creep where it is, at sixteen times the number of events.
@@ -200,7 +201,7 @@ pub(super) fn lend(setup: &Setup, response: &mut Response, phase: &mut Phase, wo
         for k in 0..phase.touches.len() {
             let touch = &mut phase.touches[k];
             let p = touch.impulse * share;
-            touch.push(&mut phase.members, p);
+            touch.push(&mut phase.members, &phase.shared, p);
         }
     }
     for (k, work) in works.iter().enumerate() {
@@ -220,6 +221,8 @@ pub(super) fn book_phase(
     let mut states = std::mem::take(&mut phase.states);
     states.clear();
     states.extend(phase.members.iter().map(|m| m.state));
+    let mut after = std::mem::take(&mut phase.first);
+    let mut joint_works: SmallVec<[JointWork; 2]> = SmallVec::new();
     let at = |states: &[RigidState], members: [u32; 2], point: DVec3| {
         members.map(|k| states[k as usize].velocity_at(point))
     };
@@ -233,8 +236,25 @@ pub(super) fn book_phase(
         world.book_collision(collision, kinds, from, to);
         check::note_collision(tables, books, world, slot, time, collision);
     };
+    if let Some(work) = &before.joints {
+        // All impulses of the impact act at once: joints pass them on.
+        after.clone_from(&states);
+        for body in &before.bodies {
+            if let Some(k) = phase.member(body.slot) {
+                after[k] = body.after;
+            }
+        }
+        for (slot, collision) in &before.collisions {
+            let Some(pair) = tables.pairs.get(*slot) else { continue };
+            let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
+            let velocities = [&states, &after].map(|s| at(s, members, collision.point));
+            book(tables, books, (*slot, collision), members, velocities);
+        }
+        joint_works.push(*work);
+        std::mem::swap(&mut states, &mut after);
+    }
     // The impact came first: impulse after impulse, so that the books follow each.
-    for (slot, collision) in &before.collisions {
+    for (slot, collision) in before.collisions.iter().filter(|_| before.joints.is_none()) {
         let Some(pair) = tables.pairs.get(*slot) else { continue };
         let members = pair.bodies.map(|b| phase.member(b).unwrap_or(0) as u32);
         let point = collision.point;
@@ -242,13 +262,17 @@ pub(super) fn book_phase(
         apply(&mut states, phase, members, point, collision.impulse);
         book(tables, books, (*slot, collision), members, [from, at(&states, members, point)]);
     }
-    let mut first = std::mem::take(&mut phase.first);
+    let mut first = after;
     first.clear();
     first.extend_from_slice(&states);
     let pushed = || phase.touches.iter().filter(|t| t.impulse != DVec3::ZERO);
     for touch in pushed() {
         let Push { point, impulse, .. } = push_of(touch);
-        apply(&mut states, phase, touch.members, point, impulse);
+        if touch.shared[0] < touch.shared[1] {
+            phase.apply(touch, &mut states);
+        } else {
+            apply(&mut states, phase, touch.members, point, impulse);
+        }
     }
     for touch in pushed() {
         let slot = phase.links[touch.link as usize].slot;
@@ -257,6 +281,10 @@ pub(super) fn book_phase(
         let collision = push.collision(pair.names, touch.approach, CollisionKind::Boosted);
         let velocities = [&first, &states].map(|s| at(s, touch.members, push.point));
         book(tables, books, (slot, &collision), touch.members, velocities);
+    }
+    joint_works.extend(phase.joint_work(&first, &states));
+    for work in &joint_works {
+        world.book_joint_work(work);
     }
     (phase.states, phase.first) = (states, first);
 }

@@ -23,7 +23,7 @@
 //! | `quarantine` | bodies whose state stops being finite |
 //! | `saved` | tables as bytes |
 //! | `boxes` | swept boxes, windows, the broad phase |
-//! | `clusters` | bodies under forces |
+//! | `clusters` | bodies under forces and in joints |
 //! | `control` | timers and controllers |
 //! | `sync` | changes by the user |
 //! | `check` | a look at a pair that may collide now, and what follows |

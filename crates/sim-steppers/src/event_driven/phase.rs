@@ -54,11 +54,17 @@ use super::{
     respond::{Outcome, Site},
     sleep,
     state::{Books, Response, Setup, Tables},
-    touch::{ContactName, LEFT, Member, Pressing, Touch, sites},
+    touch::{ContactName, LEFT, Member, Pressing, Shared, Touch, shared_change, sites},
 };
-use rigid_impulse::Body as RigidState;
-use sim_math::glam::DVec3;
-use sim_world::{Rest, StepError, StepperAccess, World};
+use crate::pooled::pooled;
+use constraint_dynamics::{
+    PoolBody, PoolContact,
+    restitution::{ImpactJoints, ResponseScratch},
+};
+use rigid_impulse::{Body as RigidState, ContactFrame};
+use sim_math::{glam::DVec3, spatial::Motion};
+use sim_traits::BodyId;
+use sim_world::{JointWork, RowScratch, Rest, StepError, StepperAccess, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over all contacts.
@@ -107,6 +113,19 @@ pub(super) struct Phase {
     index: Vec<u32>,
     pub(super) links: Vec<Link>,
     pub(super) touches: Vec<Touch>,
+    /// Members as contacts see them, at rest; which cluster of joints each is of.
+    pool: Vec<PoolBody>,
+    group_of: Vec<u32>,
+    /// Clusters of joints with their members, and their rows.
+    clusters: Vec<(u32, [u32; 2])>,
+    grouped: Vec<u32>,
+    joints: ImpactJoints,
+    rows: RowScratch,
+    responses: ResponseScratch,
+    asked: Vec<u32>,
+    columns: Vec<[Motion; 3]>,
+    pub(super) shared: Vec<Shared>,
+    changed: Vec<(BodyId, RigidState)>,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
     /// Of members, after it.
@@ -124,6 +143,106 @@ impl Phase {
         }
         self.links.clear();
         self.touches.clear();
+        self.pool.clear();
+        self.group_of.clear();
+        self.clusters.clear();
+        self.grouped.clear();
+        self.joints.clear(0);
+        self.shared.clear();
+    }
+
+    /// All bodies that joints connect with these members join with them, and the rows of the joints.
+    fn join_linked(&mut self, world: &World, members: [u32; 2], time: f64) -> Result<(), StepError> {
+        for k in members {
+            let slot = self.members[k as usize].slot;
+            let cluster = world.body_in_slot(slot).and_then(|(_, body)| body.cluster());
+            let known = |c: &u32| self.clusters.iter().any(|(cluster, _)| cluster == c);
+            let Some(cluster) = cluster.filter(|c| world.is_linked(*c as usize) && !known(c)) else { continue };
+            let (group, first) = (self.clusters.len() as u32, self.grouped.len() as u32);
+            for &id in world.cluster_members(cluster) {
+                let Some(body) = world.get(id).filter(|b| b.rest() == Rest::Awake) else { continue };
+                let member = self.join(world, id.index(), || {
+                    body.piece().at(time).map_err(|source| StepError::Body { body: id, source })
+                })?;
+                self.group_of[member as usize] = group;
+                self.grouped.push(member);
+            }
+            self.clusters.push((cluster, [first, self.grouped.len() as u32]));
+            let Self { index, members, rows, joints, pool, .. } = self;
+            let place = |id: BodyId| {
+                let k = *index.get(id.index() as usize).filter(|k| **k != NONE)?;
+                Some((k, members[k as usize].state))
+            };
+            world.link_rows(cluster, time, &place, rows, joints);
+            joints.finish(pool);
+        }
+        Ok(())
+    }
+
+    /// Responses of all bodies that joints connect with the two of a contact, where it is in `shared`.
+    fn respond(&mut self, members: [u32; 2], frame: &ContactFrame) -> Option<[u32; 2]> {
+        let groups = members.map(|k| self.group_of[k as usize]);
+        if groups == [NONE; 2] {
+            return None;
+        }
+        self.asked.clear();
+        for (side, group) in groups.into_iter().enumerate() {
+            match self.clusters.get(group as usize) {
+                Some(_) if side == 1 && group == groups[0] => {}
+                Some((_, [from, to])) => {
+                    self.asked.extend_from_slice(&self.grouped[*from as usize..*to as usize]);
+                }
+                None => self.asked.push(members[side]),
+            }
+        }
+        let contact = PoolContact {
+            bodies: members,
+            point: frame.point,
+            frame: frame.axes,
+            friction: 0.0,
+            bias: DVec3::ZERO,
+        };
+        self.columns.clear();
+        let Self { joints, pool, responses, asked, columns, .. } = self;
+        joints.respond(pool, &contact, asked, responses, columns);
+        let first = self.shared.len() as u32;
+        self.shared.extend(self.asked.iter().copied().zip(self.columns.iter().copied()));
+        Some([first, self.shared.len() as u32])
+    }
+
+    /// Gives the impulse of a contact to states.
+    pub(super) fn apply(&self, touch: &Touch, states: &mut [RigidState]) {
+        let [from, to] = touch.shared;
+        for (k, columns) in &self.shared[from as usize..to as usize] {
+            let change = shared_change(columns, touch.impulse);
+            let velocity = &mut states[*k as usize].velocity;
+            velocity.linear += change.linear;
+            velocity.angular += change.angular;
+        }
+    }
+
+    /// What joints gave to their bodies between two lists of states of members, besides the contacts.
+    pub(super) fn joint_work(&self, before: &[RigidState], after: &[RigidState]) -> Option<JointWork> {
+        if self.clusters.is_empty() {
+            return None;
+        }
+        let mut work = JointWork::default();
+        for &k in &self.grouped {
+            let (from, to) = (&before[k as usize], &after[k as usize]);
+            let linear = (to.velocity.linear - from.velocity.linear) / from.inverse_mass();
+            work.impulse += linear;
+            work.moment += from.pose().translation.cross(linear) + to.spin() - from.spin();
+        }
+        for touch in &self.touches {
+            let impulse = touch.frame.to_world(touch.impulse);
+            for (member, impulse) in touch.members.into_iter().zip([impulse, -impulse]) {
+                if self.group_of[member as usize] != NONE {
+                    work.impulse -= impulse;
+                    work.moment -= touch.frame.point.cross(impulse);
+                }
+            }
+        }
+        Some(work)
     }
 
     /// True if a body got an impulse and its pairs are not in the phase yet.
@@ -152,6 +271,8 @@ impl Phase {
         self.index[slot as usize] = k;
         let asleep = world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
         self.members.push(Member::new(slot, state, asleep));
+        self.pool.push(pooled(&state));
+        self.group_of.push(NONE);
         Ok(k)
     }
 
@@ -166,7 +287,7 @@ impl Phase {
     /// Goes on in the direction of the last sweeps, as conjugate gradients do: what a sweep changed, plus β times the step before.
     /// `before` is the residual of the sweep before, zero to begin anew; returns that of the last sweep.
     fn extrapolate(&mut self, before: f64) -> f64 {
-        let Self { members, touches, .. } = self;
+        let Self { members, touches, shared, .. } = self;
         let change = |t: &Touch| (t.impulse - t.swept) * t.weight;
         let residual: f64 = touches.iter().map(|t| change(t).length_squared()).sum();
         // Where sweeps do not converge there is no direction to go on in.
@@ -175,7 +296,7 @@ impl Phase {
             let step = beta * touch.step;
             touch.step = step + (touch.impulse - touch.swept);
             if step != DVec3::ZERO {
-                touch.push(members, touch.impulse + step);
+                touch.push(members, shared, touch.impulse + step);
             }
             touch.swept = touch.impulse;
         }
@@ -185,7 +306,7 @@ impl Phase {
     /// One visit to a contact. Returns the change of its velocity as a share of a hop; `None` if it needs no impulse.
     #[inline]
     fn visit(&mut self, k: usize) -> Option<f64> {
-        let Self { members, touches, .. } = self;
+        let Self { members, touches, shared, .. } = self;
         let touch = &mut touches[k];
         let u = touch.velocity(members);
         if !touch.active {
@@ -197,7 +318,7 @@ impl Phase {
         let p = touch.solve(u);
         let change = (p - touch.impulse).length();
         if change > 0.0 {
-            touch.push(members, p);
+            touch.push(members, shared, p);
         }
         Some(change * touch.weight)
     }
@@ -252,6 +373,9 @@ fn sweep(
         phase.members[joined].start = body.after.velocity;
         phase.members[joined].velocity = body.after.velocity;
         phase.members[joined].pushed = body.after.velocity != body.before.velocity;
+    }
+    for k in 0..phase.members.len() as u32 {
+        phase.join_linked(world, [k, k], time)?;
     }
     add_link(setup, tables, response, books, phase, world, slot, time, Some(seen))?;
     if before.collisions.is_empty() {
@@ -356,6 +480,7 @@ fn add_link(
             sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
         })?;
     }
+    phase.join_linked(world, members, time)?;
     let fresh;
     let seen = if let Some(seen) = seen {
         seen
@@ -394,7 +519,12 @@ fn add_link(
         for site in &places {
             let at = members.map(|k| phase.members[k as usize].state.velocity_at(site.0.point));
             pressing.drift = pair.drift(time, &site.1, at[0] - at[1]);
-            match Touch::new(&phase.members, site, link, members, &pressing, params, &sides) {
+            let frame = ContactFrame::new(site.0.point, site.0.normal);
+            let range = frame.ok().and_then(|frame| phase.respond(members, &frame));
+            let shared = range.map(|r| (r, &phase.shared[r[0] as usize..r[1] as usize]));
+            match Touch::new(&phase.members, site, link, members, &pressing, params, &sides, shared) {
+                // Where joints let nothing move there is nothing to answer.
+                Ok(touch) if !touch.is_movable() => {}
                 Ok(mut touch) => {
                     let force = pair.bearing.forces.iter().find(|(name, _)| *name == touch.name);
                     // After a long flight the last forces say nothing, and a fast approach has an impact of its own.
@@ -402,7 +532,7 @@ fn add_link(
                     let guess = force.filter(|_| recent).map(|(_, f)| *f * elapsed);
                     touch.active = guess.is_some();
                     if let Some(guess) = guess {
-                        touch.push(&mut phase.members, guess);
+                        touch.push(&mut phase.members, &phase.shared, guess);
                         touch.swept = guess;
                     }
                     phase.touches.push(touch);
@@ -426,18 +556,34 @@ fn finish_phase(
     before: &Outcome,
 ) -> Result<(), StepError> {
     lend::book_phase(tables, books, phase, world, time, before);
-    let states = std::mem::take(&mut phase.states);
+    let mut states = std::mem::take(&mut phase.states);
+    phase.changed.clear();
     for (member, state) in phase.members.iter().zip(&states).filter(|(m, _)| m.pushed) {
-        relaunch(world, member.slot, time, state)?;
+        phase.changed.extend(launchable(world, member.slot, state)?.map(|id| (id, *state)));
+    }
+    world.relaunch_all(&phase.changed, time).map_err(StepError::from)?;
+    // Limits may have been hit at once.
+    for &k in &phase.grouped {
+        if let Some((_, body)) = world.body_in_slot(phase.members[k as usize].slot).filter(|_| phase.members[k as usize].pushed) {
+            states[k as usize] = *body.piece().state();
+        }
     }
     for link in &phase.links {
         if let Some(pair) = tables.pairs.get_mut(link.slot) {
             pair.in_phase = true;
         }
     }
-    for member in phase.members.iter().filter(|m| m.pushed) {
-        check::motion_changed(setup, tables, books, world, member.slot, None, time)?;
-        clusters::neighbours_changed(setup, tables, books, world, member.slot, time)?;
+    for (k, member) in phase.members.iter().enumerate().filter(|(_, m)| m.pushed) {
+        if phase.group_of[k] == NONE {
+            check::motion_changed(setup, tables, books, world, member.slot, None, time)?;
+            clusters::neighbours_changed(setup, tables, books, world, member.slot, time)?;
+        }
+    }
+    for &(cluster, [from, to]) in &phase.clusters {
+        let pushed = |k: &u32| phase.members[*k as usize].pushed;
+        if phase.grouped[from as usize..to as usize].iter().any(pushed) {
+            clusters::cluster_changed(setup, tables, books, world, cluster, None, time)?;
+        }
     }
     remember_forces(tables, phase, time);
     // All these have an exact distance.
@@ -490,10 +636,18 @@ pub(super) fn relaunch(
     time: f64,
     state: &RigidState,
 ) -> Result<(), StepError> {
-    let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(()) };
+    match launchable(world, slot, state)? {
+        Some(id) => world.relaunch(id, time, *state).map_err(StepError::from),
+        None => Ok(()),
+    }
+}
+
+/// The free body of a slot, if it can go on with a state.
+fn launchable(world: &World, slot: u32, state: &RigidState) -> Result<Option<BodyId>, StepError> {
+    let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(None) };
     if let Some(&value) = state.velocity.to_array().iter().find(|x| !x.is_finite()) {
         let source = rigid_impulse::BodyError::NonFinite { what: "velocity after impact", value };
         return Err(StepError::Body { body: id, source });
     }
-    world.relaunch(id, time, *state).map_err(StepError::from)
+    Ok(Some(id))
 }

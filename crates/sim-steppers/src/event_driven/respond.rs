@@ -51,7 +51,7 @@ use crate::push::Push;
 use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame, MicroParams, pair_matrix};
 use sim_math::glam::DVec3;
 use sim_traits::{ColliderId, Impact, ImpactLaw, Manifold, NarrowPhase, PairCache};
-use sim_world::{Collider, Collision, StepError, World};
+use sim_world::{Collider, Collision, JointWork, StepError, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over the contacts of one pair at one time.
@@ -88,12 +88,15 @@ pub(super) struct Outcome {
     pub(super) bodies: Vec<Changed>,
     /// By slots of pairs.
     pub(super) collisions: Vec<(u32, Collision)>,
+    /// What joints did, if joints hold one of the bodies: all impulses then act at once.
+    pub(super) joints: Option<JointWork>,
 }
 
 impl Outcome {
     pub(super) fn clear(&mut self) {
         self.bodies.clear();
         self.collisions.clear();
+        self.joints = None;
     }
 
     /// Begins anew with a pair that got nothing yet.

@@ -238,6 +238,7 @@ impl EventDriven {
                     None,
                     time,
                 )?;
+                clusters::break_joints(&mut self.setup, &mut self.tables, &mut self.books, world, time)?;
             }
             Item::Check(slot) => check::check(
                 &mut self.setup,

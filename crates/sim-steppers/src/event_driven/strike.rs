@@ -21,7 +21,8 @@
 //! round:  a round of the law; until there is nothing to answer and nobody joined
 //! ```
 //!
-//! A contact that is alone is left to the impact law of the stepper, which follows the slip through the impact.
+//! Bodies that joints connect take part together, with what joints hold and with limits that are reached.
+//! A contact that is alone, of bodies without joints, is left to the impact law of the stepper, which follows the slip through the impact.
 //! Approaches below the micro-collision threshold need no answer of their own: the collision phase, or the next look, has one.
 //!
 //! # Cost
@@ -55,7 +56,8 @@ use constraint_dynamics::{
 };
 use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame};
 use sim_math::glam::DVec3;
-use sim_world::{Rest, StepError, World};
+use sim_traits::BodyId;
+use sim_world::{JointWork, Rest, RowScratch, StepError, World};
 
 /// Contacts count as hit at one time if they are within this many root tolerances of the closest.
 const ROOTS: f64 = 8.0;
@@ -95,7 +97,10 @@ pub(super) struct Strike {
     places: Vec<(u32, Site)>,
     contacts: Vec<PoolContact>,
     bounces: Vec<Bounce>,
+    /// Clusters of bodies that joints hold, and their rows.
+    clusters: Vec<u32>,
     joints: ImpactJoints,
+    rows: RowScratch,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
 }
@@ -110,6 +115,62 @@ impl Strike {
         self.places.clear();
         self.contacts.clear();
         self.bounces.clear();
+        self.clusters.clear();
+        self.joints.clear(0);
+    }
+
+    /// All bodies that joints connect with these two join with them, and the rows of the joints.
+    fn join_linked(&mut self, world: &World, slots: [u32; 2], time: f64) -> Result<(), StepError> {
+        for slot in slots {
+            let cluster = world.body_in_slot(slot).and_then(|(_, body)| body.cluster());
+            let Some(cluster) = cluster.filter(|c| world.is_linked(*c as usize) && !self.clusters.contains(c)) else {
+                continue;
+            };
+            self.clusters.push(cluster);
+            for &id in world.cluster_members(cluster) {
+                let Some(body) = world.get(id).filter(|b| b.rest() == Rest::Awake) else { continue };
+                self.join(id.index(), || {
+                    body.piece().at(time).map_err(|source| StepError::Body { body: id, source })
+                })?;
+            }
+            let Self { index, members, rows, joints, pool, .. } = self;
+            let place = |id: BodyId| {
+                let k = *index.get(id.index() as usize).filter(|k| **k != NONE)?;
+                Some((k, members[k as usize].state))
+            };
+            world.link_rows(cluster, time, &place, rows, joints);
+            joints.finish(pool);
+        }
+        Ok(())
+    }
+
+    /// What joints did.
+    fn joint_work(&self) -> Option<JointWork> {
+        if self.clusters.is_empty() {
+            return None;
+        }
+        let mut work = JointWork::default();
+        let lists = [
+            (&self.joints.held.rows, self.law.held_impulses()),
+            (&self.joints.limits, self.law.limit_impulses()),
+        ];
+        for (kind, (rows, impulses)) in lists.into_iter().enumerate() {
+            for (row, &p) in impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+                let mut mean = 0.0;
+                for side in rows.of(row) {
+                    let Some(body) = self.pool.get(side.body as usize).filter(|b| b.is_movable()) else {
+                        continue;
+                    };
+                    let before = self.members[side.body as usize].state.velocity;
+                    mean += 0.5 * (side.velocity(before) + side.velocity(body.velocity));
+                    let force = side.force * p;
+                    work.impulse += force;
+                    work.moment += body.center.cross(force) + side.moment * p;
+                }
+                *(if kind == 0 { &mut work.joints } else { &mut work.limits }) += p * mean;
+            }
+        }
+        Some(work)
     }
 
     /// The member of a body slot, which becomes one with the state given if it is none.
@@ -168,7 +229,7 @@ fn strike_with(
     if let Some(sleeper) = grow(setup, tables, response, books, strike, world, time)? {
         return Ok(Struck::Asleep(sleeper));
     }
-    if strike.contacts.len() < 2 {
+    if strike.contacts.len() < 2 && strike.clusters.is_empty() {
         return Ok(Struck::Alone);
     }
     strike.law.begin();
@@ -201,6 +262,7 @@ fn strike_with(
     }
     books.report.solver.unsolved += u64::from(report.cut_off);
     outcome.clear();
+    outcome.joints = strike.joint_work();
     outcome.bodies.extend(strike.members.iter().zip(&strike.pool).map(|(member, body)| {
         let mut after = member.state;
         after.velocity = body.velocity;
@@ -336,6 +398,7 @@ fn reach(
     let bodies = pair.bodies;
     let members =
         [strike.join(bodies[0], || Ok(look.states[0]))?, strike.join(bodies[1], || Ok(look.states[1]))?];
+    strike.join_linked(world, bodies, time)?;
     let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
     // The pair that began it is answered at any speed.
     let rest = if seen.is_some() { 0.0 } else { params.slow(&sides) };

@@ -20,7 +20,7 @@ pub(super) fn sync(
     books: &mut Books,
     world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
-    world.refuse_joints("event-driven")?;
+    world.link_joints(true);
     let known = tables.seen == Some(world.mark_before_changes())
         && tables.reached.to_bits() == world.time().to_bits();
     let result = if known {
@@ -47,6 +47,7 @@ fn rebuild(
     setup.given.validate()?;
     setup.set_scale(Scale::of(world, Body::center));
     let time = world.time();
+    clusters::launch_cut(tables, world, time)?;
     tables.pairs.clear();
     tables.queue.clear();
     tables.boxes.clear(&mut setup.parts)?;
@@ -67,6 +68,7 @@ fn rebuild(
         control::sync_timer(tables, world, timer)?;
     }
     control::sync_controllers(tables, world)?;
+    tables.marked.clear();
     clusters::sync_clusters(tables, world)?;
     // Changes before now are no changes to us: ask for the pairs themselves.
     let mut all = std::mem::take(&mut tables.boxes.met);
@@ -93,6 +95,7 @@ pub(super) fn sync_changes(
         let Scale { radius, farthest } = Scale::of(world, Body::center);
         setup.set_scale(Scale { radius, farthest: farthest.max(setup.scale.farthest) });
     }
+    clusters::launch_cut(tables, world, time)?;
     clusters::sync_clusters(tables, world)?;
     let mut removed = false;
     for k in 0..world.changes().len() {
@@ -143,6 +146,8 @@ pub(super) fn sync_changes(
             _ => {}
         }
     }
+    // Who woke goes on with those that it hangs together with.
+    clusters::launch_cut(tables, world, time)?;
     // Once for each, however many of its bodies were pushed.
     while let Some(cluster) = tables.marked.pop() {
         clusters::cluster_changed(setup, tables, books, world, cluster, None, time)?;

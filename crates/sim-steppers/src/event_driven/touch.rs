@@ -84,6 +84,8 @@ const CREEP: f64 = 0.0625;
 const BACK: f64 = 0.7;
 /// Least speed of parting at rounding distance, as a multiple of that below which it is too close to be left alone.
 const AWAY: f64 = 1.25;
+/// Share of the mobility without joints that contacts of jointed bodies give way by besides.
+const STIFF: f64 = 1e-6;
 /// How much contacts give way, as a share of their mobility: the load then has one way only to spread over many contacts.
 const GIVE: f64 = 2e-3;
 
@@ -156,6 +158,19 @@ fn mobility(sides: [&Member; 2], arms: [DVec3; 2], turns: &[DMat3; 2], axes: &DM
     (k + k.transpose()) * 0.5
 }
 
+/// The same where joints hold one of the two.
+fn joined_mobility(responses: &[Shared], members: [u32; 2], arms: [DVec3; 2], axes: &DMat3) -> DMat3 {
+    let column = |axis: usize| {
+        let of = |side: usize| {
+            let own = responses.iter().find(|(k, _)| *k == members[side]);
+            own.map_or(DVec3::ZERO, |(_, columns)| columns[axis].velocity_at(arms[side]))
+        };
+        axes.transpose() * (of(0) - of(1))
+    };
+    let k = DMat3::from_cols(column(0), column(1), column(2));
+    (k + k.transpose()) * 0.5
+}
+
 /// A contact of the phase.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Touch {
@@ -199,6 +214,18 @@ pub(super) struct Touch {
     pub(super) name: ContactName,
     /// It approached once: it gets impulses.
     pub(super) active: bool,
+    /// Where the responses of bodies that joints hold begin and end, if there are any.
+    pub(super) shared: [u32; 2],
+}
+
+/// Changes of velocity of a member by unit impulses along the axes of a contact, with what joints answer.
+pub(super) type Shared = (u32, [Motion; 3]);
+
+/// Change of velocity by an impulse, contact axes.
+pub(super) fn shared_change(columns: &[Motion; 3], p: DVec3) -> Motion {
+    let angular = columns[0].angular * p.x + columns[1].angular * p.y + columns[2].angular * p.z;
+    let linear = columns[0].linear * p.x + columns[1].linear * p.y + columns[2].linear * p.z;
+    Motion::new(angular, linear)
 }
 
 /// Which contact of a pair: convex pieces and features of both sides.
@@ -231,6 +258,7 @@ impl Touch {
         pressing: &Pressing,
         params: &Scaled,
         sides: &Sides<'_>,
+        shared: Option<([u32; 2], &[Shared])>,
     ) -> Result<Self, StepError> {
         let frame = ContactFrame::new(site.point, site.normal)
             .map_err(|source| StepError::Contact { pair: sides.name, source })?;
@@ -238,6 +266,10 @@ impl Touch {
         let arms = sides_of.map(|m| site.point - m.state.pose().translation);
         let turns = [0, 1].map(|side| sides_of[side].turn(arms[side], &frame.axes));
         let mut k = mobility(sides_of, arms, &turns, &frame.axes);
+        if let Some((_, responses)) = shared {
+            // Joints may let nothing move along some axis.
+            k = joined_mobility(responses, members, arms, &frame.axes) + k * STIFF;
+        }
         let give = GIVE * k.z_axis.z;
         k.z_axis.z += give;
         // The larger of the two principal tangential mobilities: the sweeps then converge in any direction.
@@ -275,6 +307,7 @@ impl Touch {
             step: DVec3::ZERO,
             name: *name,
             active: false,
+            shared: shared.map_or([0; 2], |(range, _)| range),
         };
         touch.approach = touch.first_approach(all);
         // A contact that is hardly pressed has no flight to return from.
@@ -315,6 +348,11 @@ impl Touch {
         if after > before { (wanted - before) / (after - before) } else { 1.0 }
     }
 
+    /// False if joints let nothing move along its normal.
+    pub(super) fn is_movable(&self) -> bool {
+        self.masses[0].is_finite() && self.masses[0] > 0.0 && self.inverse.is_finite()
+    }
+
     /// Velocity of A relative to B, contact axes.
     #[inline]
     pub(super) fn velocity(&self, members: &[Member]) -> DVec3 {
@@ -324,10 +362,20 @@ impl Touch {
 
     /// Sets the sum of impulses, contact axes, and moves the bodies by the difference.
     #[inline]
-    pub(super) fn push(&mut self, members: &mut [Member], p: DVec3) {
+    pub(super) fn push(&mut self, members: &mut [Member], shared: &[Shared], p: DVec3) {
         let change = p - self.impulse;
         let impulse = self.frame.to_world(change);
         self.impulse = p;
+        let [from, to] = self.shared;
+        if from < to {
+            for (k, columns) in &shared[from as usize..to as usize] {
+                let (member, change) = (&mut members[*k as usize], shared_change(columns, change));
+                member.velocity.linear += change.linear;
+                member.velocity.angular += change.angular;
+                member.pushed = true;
+            }
+            return;
+        }
         for (side, sign) in [(0, 1.0), (1, -1.0)] {
             let member = &mut members[self.members[side] as usize];
             if member.inverse_mass > 0.0 {

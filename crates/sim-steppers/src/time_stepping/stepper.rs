@@ -181,6 +181,7 @@ impl TimeStepping {
 
     /// Takes notice of the world; starts afresh with one that it does not know, and looks for contacts if anything changed.
     fn sync(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
+        world.link_joints(false);
         let known = self.seen == Some(world.mark_before_changes())
             && self.reached.to_bits() == world.time().to_bits();
         if known && world.changes().is_empty() {

@@ -1,8 +1,8 @@
 //! Clusters: free bodies whose motions depend on each other through springs, or on a force of their own that has no closed form.
 
 use super::ForceGenerator;
-use crate::{body::Body, slots::Slots};
-use sim_traits::BodyId;
+use crate::{body::Body, joint::Joint, slots::Slots};
+use sim_traits::{BodyId, JointId};
 
 /// Bodies that are integrated together, and the forces on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(crate) struct Cluster {
     pub(crate) members: Vec<BodyId>,
     /// Indices of all forces on them, constant ones too, in order.
     pub(crate) forces: Vec<u32>,
+    /// Slots of all active joints on them, if joints make clusters, in order.
+    pub(crate) joints: Vec<u32>,
 }
 
 fn root(parent: &mut [u32], mut k: u32) -> u32 {
@@ -22,14 +24,19 @@ fn root(parent: &mut [u32], mut k: u32) -> u32 {
 }
 
 /// The clusters of a world, by the slot of their first member; each body learns which one it is in.
-pub(crate) fn find(bodies: &mut Slots<Body>, forces: &[Option<ForceGenerator>]) -> Vec<Cluster> {
+/// `joints` if these make clusters.
+pub(crate) fn find(
+    bodies: &mut Slots<Body>,
+    forces: &[Option<ForceGenerator>],
+    joints: Option<&Slots<Joint>>,
+) -> Vec<Cluster> {
     let count = bodies.capacity();
     let mut parent: Vec<u32> = (0..count as u32).collect();
     let mut stateful = vec![false; count];
     let free = |bodies: &Slots<Body>, id: BodyId| bodies.get(id).is_some_and(Body::is_free);
-    for force in forces.iter().flatten().filter(|f| !f.is_uniform()) {
+    let mut connect = |ids: &mut dyn Iterator<Item = BodyId>| {
         let mut before: Option<u32> = None;
-        for id in force.bodies().filter(|id| free(bodies, *id)) {
+        for id in ids.filter(|id| free(bodies, *id)) {
             stateful[id.index() as usize] = true;
             let top = root(&mut parent, id.index());
             if let Some(other) = before {
@@ -38,6 +45,13 @@ pub(crate) fn find(bodies: &mut Slots<Body>, forces: &[Option<ForceGenerator>]) 
             }
             before = Some(id.index());
         }
+    };
+    for force in forces.iter().flatten().filter(|f| !f.is_uniform()) {
+        connect(&mut force.bodies());
+    }
+    let active = || joints.into_iter().flat_map(Slots::iter).filter(|(_, j): &(JointId, &Joint)| j.is_active());
+    for (_, joint) in active() {
+        connect(&mut joint.bodies().iter().copied());
     }
     let mut clusters: Vec<Cluster> = Vec::new();
     let mut number = vec![u32::MAX; count];
@@ -60,6 +74,12 @@ pub(crate) fn find(bodies: &mut Slots<Body>, forces: &[Option<ForceGenerator>]) 
         let of = force.bodies().find_map(|id| bodies.get(id).and_then(|b| b.cluster));
         if let Some(cluster) = of {
             clusters[cluster as usize].forces.push(k as u32);
+        }
+    }
+    for (id, joint) in active() {
+        let of = joint.bodies().iter().find_map(|id| bodies.get(*id).and_then(|b| b.cluster));
+        if let Some(cluster) = of {
+            clusters[cluster as usize].joints.push(id.index());
         }
     }
     clusters

@@ -41,13 +41,15 @@
 //!
 //! `tests/forces.rs` of `sim-steppers`
 
-use super::ForceGenerator;
+use super::{ForceGenerator, linked::LinkedNext};
 use crate::{
     access::StepperAccess,
     body::Rest,
     dense::{Dense, Slopes},
     error::WorldError,
+    linkage::Linkage,
     piece::{Law, Piece},
+    work::JointWork,
     world::World,
 };
 use rigid_impulse::{Body as RigidState, BodyError, BodyKind};
@@ -63,7 +65,7 @@ use std::sync::Arc;
 /// Error allowed per step, in the units of each body.
 const TOLERANCE: f64 = 5e-13;
 /// Longest piece, s.
-const LONGEST: f64 = 0.05;
+pub(super) const LONGEST: f64 = 0.05;
 /// Numbers per body.
 const WIDTH: usize = 13;
 /// Nodes and weights of Gauss's quadrature of order six on 0 to 1.
@@ -74,16 +76,20 @@ const GAUSS: [(f64, f64); 3] =
 #[derive(Debug, Default)]
 pub(crate) struct ForceScratch {
     ode: OdeScratch,
-    ids: Vec<BodyId>,
-    starts: Vec<RigidState>,
+    pub(super) ids: Vec<BodyId>,
+    pub(super) starts: Vec<RigidState>,
     units: Vec<[f64; 2]>,
     before: Vec<Slopes>,
     sums: Vec<Exerted>,
-    states: Vec<RigidState>,
+    pub(super) states: Vec<RigidState>,
     wrenches: Vec<Force>,
+    /// Without joints.
+    pub(super) free: Vec<Force>,
     y: Vec<f64>,
     slopes: Vec<f64>,
-    next: Vec<(BodyId, RigidState, Dense)>,
+    pub(super) next: Vec<(BodyId, RigidState, Dense)>,
+    pub(super) link: Linkage,
+    pub(super) linked: LinkedNext,
 }
 
 impl Clone for ForceScratch {
@@ -131,6 +137,8 @@ struct System<'a> {
     units: &'a [[f64; 2]],
     states: &'a mut [RigidState],
     wrenches: &'a mut [Force],
+    /// Its joints, if it has any.
+    link: Option<&'a mut Linkage>,
 }
 
 impl System<'_> {
@@ -180,6 +188,14 @@ impl System<'_> {
         }
     }
 
+    /// Adds what joints exert, with bodies as they are.
+    fn hold(&mut self, t: f64) -> Result<(), Abort> {
+        match &mut self.link {
+            Some(link) => link.exert(self.world, t, self.states, self.wrenches),
+            None => Ok(()),
+        }
+    }
+
     /// Calls `act` with the number of every body that a spring with a potential holds, and the power of its pull, W.
     fn elastic(&self, t: f64, act: &mut dyn FnMut(usize, f64)) {
         let place = |id: BodyId| self.ids.binary_search(&id).ok();
@@ -200,6 +216,25 @@ impl System<'_> {
                 });
             }
         }
+    }
+
+    /// Puts the end of a step right, where joints hold.
+    fn put_right(&mut self, t: f64, y: &mut [f64]) -> Result<(), Abort> {
+        self.read(y)?;
+        let Some(link) = &mut self.link else { return Ok(()) };
+        link.put_right(self.world, t, self.states)?;
+        for (k, y) in y.chunks_exact_mut(WIDTH).enumerate() {
+            let (state, [speed, spin]) = (&self.states[k], self.units[k]);
+            // The shift is small: what the centre has moved keeps its digits.
+            let moved = DVec3::from_slice(&y[0..3]);
+            let before = self.starts[k].pose().translation + moved;
+            let moved = moved + (state.pose().translation - before);
+            y[0..3].copy_from_slice(&moved.to_array());
+            y[3..7].copy_from_slice(&state.pose().rotation.to_array());
+            y[7..10].copy_from_slice(&(state.velocity.linear / speed).to_array());
+            y[10..13].copy_from_slice(&(state.spin() / spin).to_array());
+        }
+        Ok(())
     }
 
     /// What the dense output needs of body `k`, after an evaluation.
@@ -225,6 +260,7 @@ impl OdeSystem for System<'_> {
     fn derivative(&mut self, t: f64, y: &[f64], dydt: &mut [f64]) -> Result<(), Abort> {
         self.read(y)?;
         self.exert(t);
+        self.hold(t)?;
         for (k, out) in dydt.chunks_exact_mut(WIDTH).enumerate() {
             let (state, wrench) = (&self.states[k], &self.wrenches[k]);
             let (mass, [speed, spin]) = (mass_of(state).0, self.units[k]);
@@ -281,6 +317,9 @@ impl World {
                 let old = std::mem::replace(&mut body.piece, Piece::still(start));
                 body.piece = Piece::integrated(time, start, reuse(old, dense));
             }
+            if self.is_linked(cluster as usize) {
+                self.commit_joints(time, &mut scratch.linked);
+            }
         }
         self.scratch = scratch;
         result
@@ -293,10 +332,9 @@ impl World {
         given: Option<(BodyId, RigidState)>,
         scratch: &mut ForceScratch,
     ) -> Result<(), WorldError> {
-        let ForceScratch { ode, ids, starts, units, before, states, wrenches, y, slopes, next, .. } = scratch;
+        let ForceScratch { ids, starts, next, .. } = scratch;
         ids.clear();
         starts.clear();
-        units.clear();
         next.clear();
         let mut hint = None;
         let Some(members) = self.clusters.get(cluster).map(|c| &c.members) else { return Ok(()) };
@@ -310,9 +348,39 @@ impl World {
             hint = hint.or(body.step_hint);
             ids.push(id);
             starts.push(state);
-            units.push(units_of(&state));
         }
-        let Some(&first) = ids.first() else { return Ok(()) };
+        if ids.is_empty() {
+            return Ok(());
+        }
+        if self.is_linked(cluster) {
+            self.step_linked(cluster, time, &mut hint, scratch)?;
+        } else {
+            self.try_step(cluster, time, LONGEST, &mut hint, scratch)?;
+        }
+        for id in &scratch.ids {
+            if let Some(body) = self.bodies.get_mut(*id) {
+                body.step_hint = hint;
+            }
+        }
+        Ok(())
+    }
+
+    /// One step from the states in `scratch`, at most `most` seconds long: pieces into `scratch.next`. Returns its length.
+    pub(super) fn try_step(
+        &self,
+        cluster: usize,
+        time: f64,
+        most: f64,
+        hint: &mut Option<f64>,
+        scratch: &mut ForceScratch,
+    ) -> Result<f64, WorldError> {
+        let ForceScratch { ode, ids, starts, units, before, states, wrenches, y, slopes, next, link, .. } =
+            scratch;
+        next.clear();
+        units.clear();
+        units.extend(starts.iter().map(units_of));
+        let first = ids.first().copied().unwrap_or(BodyId::new(u32::MAX, u32::MAX));
+        let jointed = self.is_linked(cluster);
         let dim = WIDTH * ids.len();
         states.clear();
         states.extend_from_slice(starts);
@@ -328,15 +396,17 @@ impl World {
             WorldError::Body { body, source: BodyError::Rotation(error) }
         };
         let aborted = |a: Abort| named(IntegrateError::Aborted { t: time, code: a.code });
-        let mut system = System { world: self, cluster, ids, starts, units, states, wrenches };
+        let link = jointed.then_some(link);
+        let mut system = System { world: self, cluster, ids, starts, units, states, wrenches, link };
         system.write(y);
         system.derivative(time, y, slopes).map_err(aborted)?;
         before.clear();
         before.extend((0..ids.len()).map(|k| system.slopes(k)));
         let mut length = 0.0;
         let report = method
-            .advance_dense(&mut system, time, LONGEST, y, &mut hint, ode, &mut |step| length = step.h)
+            .advance_dense(&mut system, time, most, y, hint, ode, &mut |step| length = step.h)
             .map_err(named)?;
+        system.put_right(report.t, y).map_err(aborted)?;
         system.derivative(report.t, y, slopes).map_err(aborted)?;
         for (k, &id) in ids.iter().enumerate() {
             let ends = [&starts[k], &system.states[k]];
@@ -344,18 +414,28 @@ impl World {
             let dense = Dense::new(length, ends, moved, [before[k], system.slopes(k)]);
             next.push((id, starts[k], dense));
         }
-        for &id in &*ids {
-            if let Some(body) = self.bodies.get_mut(id) {
-                body.step_hint = hint;
-            }
-        }
-        Ok(())
+        Ok(length)
+    }
+
+    /// Wrenches without joints on the bodies of `scratch` at their starts.
+    pub(super) fn exert_free(&self, cluster: usize, time: f64, scratch: &mut ForceScratch) {
+        scratch.states.clone_from(&scratch.starts);
+        self.exert_on_states(cluster, time, scratch);
+    }
+
+    /// The same where they are in `scratch.states`.
+    pub(super) fn exert_on_states(&self, cluster: usize, time: f64, scratch: &mut ForceScratch) {
+        let ForceScratch { ids, states, free, .. } = scratch;
+        free.resize(ids.len(), Force::ZERO);
+        let (starts, units, wrenches) = (&[][..], &[][..], &mut free[..]);
+        System { world: self, cluster, ids, starts, units, states, wrenches, link: None }.exert(time);
     }
 
     /// Books what forces did to the bodies of a cluster up to `time` (s), on their present pieces.
     pub(crate) fn book_cluster(&mut self, cluster: usize, time: f64, scratch: &mut ForceScratch) {
         let mut account = self.account;
-        let ForceScratch { ids, states, wrenches, sums, .. } = scratch;
+        let jointed = self.is_linked(cluster);
+        let ForceScratch { ids, states, wrenches, free, sums, link, .. } = scratch;
         ids.clear();
         let mut from = None;
         let Some(members) = self.clusters.get(cluster).map(|c| &c.members) else { return };
@@ -370,6 +450,10 @@ impl World {
         sums.clear();
         sums.resize(ids.len(), Exerted::default());
         wrenches.resize(ids.len(), Force::ZERO);
+        if jointed {
+            link.begin(self, cluster, ids);
+        }
+        let mut work = JointWork::default();
         for (node, weight) in GAUSS {
             let t = from + node * (time - from);
             let w = weight * (time - from);
@@ -379,7 +463,8 @@ impl World {
                 let Some(Ok(state)) = self.bodies.get(id).map(|b| b.piece.at(t)) else { return };
                 states.push(state);
             }
-            let mut system = System { world: self, cluster, ids, starts: &[], units: &[], states, wrenches };
+            let (starts, units) = (&[][..], &[][..]);
+            let mut system = System { world: self, cluster, ids, starts, units, states, wrenches, link: None };
             system.exert(t);
             system.elastic(t, &mut |k, power| sums[k].work -= w * power);
             for ((sum, s), f) in sums.iter_mut().zip(&*system.states).zip(&*system.wrenches) {
@@ -388,7 +473,23 @@ impl World {
                 sum.moment += (s.pose().translation.cross(f.linear) + f.moment) * w;
                 sum.place += s.pose().translation * w;
             }
+            if jointed {
+                free.clone_from(wrenches);
+                if link.exert(self, t, states, wrenches).is_ok() {
+                    for ((state, f), held) in states.iter().zip(&*free).zip(&*wrenches) {
+                        let linear = held.linear - f.linear;
+                        work.impulse += linear * w;
+                        work.moment +=
+                            (state.pose().translation.cross(linear) + held.moment - f.moment) * w;
+                    }
+                    let [held, drives, friction] = link.power();
+                    work.joints += w * held;
+                    work.drives += w * drives;
+                    work.friction += w * friction;
+                }
+            }
         }
+        account.joint_work(&work);
         for (&id, sum) in ids.iter().zip(&*sums) {
             if let Some(body) = self.bodies.get(id) {
                 account.exerted(&body.piece, self.gravity * body.mass(), [from, time], sum);
@@ -415,6 +516,12 @@ impl World {
             });
         }
         Ok(sum)
+    }
+
+    /// True if joints hold the bodies of a cluster.
+    #[must_use]
+    pub fn is_linked(&self, cluster: usize) -> bool {
+        self.clusters.get(cluster).is_some_and(|c| !c.joints.is_empty())
     }
 
     /// Number of clusters: sets of free bodies whose motion under forces is integrated together. For steppers.

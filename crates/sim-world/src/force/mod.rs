@@ -6,9 +6,11 @@
 //! | `wrench` | force and torque at a state |
 //! | `cluster` | bodies whose motions depend on each other |
 //! | `integrate` | their motion, step by step |
+//! | `linked` | the same with joints |
 
 pub(crate) mod cluster;
 mod integrate;
+mod linked;
 mod wrench;
 
 pub(crate) use integrate::{Exerted, ForceScratch};

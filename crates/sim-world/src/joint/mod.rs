@@ -11,6 +11,7 @@ mod place;
 
 pub use builder::{JointBuilder, JointPartner};
 
+use crate::linkage::Acting;
 use constraint_dynamics::joints::{self, BodyInverse, JointBlock, JointRows, RowLaw};
 use sim_math::{
     Pose,
@@ -65,6 +66,8 @@ pub struct Joint {
     pub(crate) reaction: Force,
     /// Bit 2 k for the lower limit of free axis k, bit 2 k + 1 for the upper: those it is at.
     pub(crate) at_limits: u32,
+    /// How its rows act in the present pieces of its bodies, from event to event.
+    pub(crate) acting: Vec<[Acting; 3]>,
 }
 
 impl Joint {
@@ -147,6 +150,21 @@ impl Joint {
     pub fn rows_at(&self, poses: &[Pose], memory: &mut Vec<f64>, out: &mut JointRows) {
         memory.clone_from(&self.memory);
         joints::rows(&self.model, poses, memory, out);
+    }
+
+    /// The same with springs in place of what it holds, if it is soft.
+    pub(crate) fn soft_rows_at(
+        &self,
+        poses: &[Pose],
+        inverses: &[BodyInverse],
+        memory: &mut Vec<f64>,
+        out: &mut JointRows,
+    ) {
+        let first = out.blocks.len();
+        self.rows_at(poses, memory, out);
+        if let Some(softness) = self.model.softness {
+            joints::soften(out, first, softness, inverses);
+        }
     }
 
     /// Impulses of its blocks in the last step; as many as it had blocks then, or none.

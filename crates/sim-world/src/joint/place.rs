@@ -87,6 +87,7 @@ impl JointBuilder {
             impulses: Vec::new(),
             reaction: Force::ZERO,
             at_limits: 0,
+            acting: Vec::new(),
         };
         world.check_joint(id, &joint)?;
         if !self.apart {

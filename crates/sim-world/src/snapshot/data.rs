@@ -9,7 +9,7 @@ use crate::{
     dense::Dense,
     error::WorldError,
     events::{Listing, Timer},
-    force::{Field, ForceGenerator, ForceId, cluster},
+    force::{Field, ForceGenerator, ForceId},
     joint::Joint,
     piece::{Extent, Law, Piece},
     script::{Script, ScriptRecord},
@@ -46,6 +46,7 @@ pub(super) struct WorldData {
     ignored: Vec<[BodyId; 2]>,
     joints: Vec<SlotData<Joint>>,
     free_joints: Vec<u32>,
+    linked: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -198,6 +199,7 @@ impl WorldData {
             ignored: world.ignored.clone(),
             joints: world.joints.raw().map(joint_data).collect::<Result<_, _>>()?,
             free_joints: world.joints.free().to_vec(),
+            linked: world.linked,
         })
     }
 
@@ -239,11 +241,6 @@ impl WorldData {
             }
             world.forces.push(force);
         }
-        world.clusters = cluster::find(&mut world.bodies, &world.forces);
-        let integrated = |b: &Body| matches!(b.piece.law(), Law::Integrated(_));
-        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none()) {
-            return Err(damaged("a motion under forces that are not there"));
-        }
         for data in self.controllers {
             world.controllers.push(data.map(|d| d.control(registry)).transpose()?);
         }
@@ -265,6 +262,12 @@ impl WorldData {
         }
         world.joints = Slots::from_raw(self.joints, self.free_joints).ok_or(damaged("slots of joints"))?;
         world.find_joined();
+        world.linked = self.linked;
+        world.find_clusters();
+        let integrated = |b: &Body| matches!(b.piece.law(), Law::Integrated(_));
+        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none()) {
+            return Err(damaged("a motion under forces that are not there"));
+        }
         Ok(world)
     }
 }

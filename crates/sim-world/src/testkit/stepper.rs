@@ -41,11 +41,13 @@ pub struct Bounds {
     pub restart: f64,
     /// First number of the random stream.
     pub seed: u64,
+    /// Worlds with joints are among those of the kit.
+    pub joints: bool,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { splits: Splits::Anywhere, count: 3, restart: 1e-3, seed: 1 }
+        Self { splits: Splits::Anywhere, count: 3, restart: 1e-3, seed: 1, joints: false }
     }
 }
 
@@ -79,7 +81,7 @@ pub fn conformance(make: Make<'_>, bounds: &Bounds) -> Result<(), String> {
             return Err(format!("bounds: the step must be a power of two below 0.1 s, got {step}"));
         }
     }
-    for scene in worlds::scenes()? {
+    for scene in worlds::scenes(bounds.joints)? {
         let named = |e: String| format!("{}: {e}", scene.name);
         repeatable(make, &scene, bounds).map_err(named)?;
         prepared(make, &scene, bounds).map_err(named)?;

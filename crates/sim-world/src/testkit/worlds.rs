@@ -1,7 +1,7 @@
 //! Small worlds in which every kind of thing happens that a stepper must be able to stop, cut, save and repeat.
 
 use crate::{
-    Anchor, Body, BodyBuilder, Callback, ColliderBuilder, ForceField, ForceGenerator, Pid, Quantity, World,
+    Anchor, Body, BodyBuilder, Callback, ColliderBuilder, ForceField, ForceGenerator, Joint, JointPartner, Pid, Quantity, World,
     WorldError, force::Field, snapshot::Registry,
 };
 use rigid_impulse::{Body as RigidState, motion::Shaker};
@@ -129,13 +129,29 @@ fn controlled() -> Result<World, String> {
     Ok(world)
 }
 
-/// The worlds of the kit.
+/// A double pendulum with a motor, a limit and dry friction that swings over a floor, and a ball on a rope.
+fn jointed() -> Result<World, String> {
+    let mut world = floor()?;
+    let arm = |x: f64| -> Result<BodyBuilder, String> { Ok(block([0.15, 0.03, 0.03])?.at([x, 0.0, 0.42])) };
+    let upper = world.add(arm(0.15)?).map_err(text)?;
+    let lower = world.add(arm(0.45)?.restitution(0.3)).map_err(text)?;
+    let bob = world.add(ball(0.05)?.at([0.7, 0.0, 0.6])).map_err(text)?;
+    let shoulder = Joint::hinge(JointPartner::World, upper).anchor([0.0, 0.0, 0.42]).axis([0.0, 1.0, 0.0]);
+    world.add_joint(shoulder.limits(-1.0, 2.0).restitution(0.4)).map_err(text)?;
+    let elbow = Joint::hinge(upper, lower).anchor([0.3, 0.0, 0.42]).axis([0.0, 1.0, 0.0]);
+    world.add_joint(elbow.friction(0.3)).map_err(text)?;
+    let rope = Joint::rope(lower, bob).anchors([0.6, 0.0, 0.42], [0.7, 0.0, 0.6]).length(0.25);
+    world.add_joint(rope).map_err(text)?;
+    Ok(world)
+}
+
+/// The worlds of the kit, with those that have joints or without.
 ///
 /// # Errors
 /// None, unless shapes or worlds refuse what they took before.
-pub fn scenes() -> Result<Vec<Scene>, String> {
+pub fn scenes(joints: bool) -> Result<Vec<Scene>, String> {
     let of = |name, world, edited| Scene { name, world, edited };
-    Ok(vec![
+    let mut scenes = vec![
         of("flight", flight()?, false),
         of("bounce", bounce()?, false),
         of("stack", stack()?, false),
@@ -144,7 +160,11 @@ pub fn scenes() -> Result<Vec<Scene>, String> {
         of("controlled", controlled()?, false),
         of("edited stack", stack()?, true),
         of("edited springs", spring()?, true),
-    ])
+    ];
+    if joints {
+        scenes.push(of("joints", jointed()?, false));
+    }
+    Ok(scenes)
 }
 
 /// What snapshots of these worlds need.

@@ -3,7 +3,7 @@
 use super::{Change, World};
 use crate::{
     error::WorldError,
-    force::{ForceGenerator, ForceId, cluster},
+    force::{ForceGenerator, ForceId},
     piece::Piece,
 };
 use rigid_impulse::BodyError;
@@ -94,7 +94,7 @@ impl World {
         self.with_cut(&ids, |world| {
             world.aside(|world| change(&mut world.forces));
             if regroup {
-                world.clusters = cluster::find(&mut world.bodies, &world.forces);
+                world.find_clusters();
             }
             world.sum_pulls(&ids);
         })?;
@@ -163,9 +163,15 @@ impl World {
         let mut result = Ok(());
         done.clear();
         for &id in ids {
-            let Some(body) = self.bodies.get_mut(id) else { continue };
-            match body.cluster {
-                None => body.piece = Piece::ballistic(time, body.now, self.gravity + body.pull),
+            let Some(cluster) = self.bodies.get(id).map(|body| body.cluster) else { continue };
+            // Those that joints hold go on together when the stepper comes to it.
+            let linked = cluster.is_some_and(|c| self.is_linked(c as usize));
+            match cluster.filter(|_| !linked) {
+                None => {
+                    if let Some(body) = self.bodies.get_mut(id) {
+                        body.piece = Piece::ballistic(time, body.now, self.gravity + body.pull);
+                    }
+                }
                 Some(cluster) => {
                     if !done.contains(&cluster) {
                         done.push(cluster);

@@ -35,7 +35,7 @@ impl World {
             });
         }
         let bodies = joint.bodies.clone();
-        let id = self.joints.insert(joint);
+        let id = self.with_links(&bodies, |world| world.joints.insert(joint));
         self.note_joint(id, &bodies);
         Ok(id)
     }
@@ -45,7 +45,9 @@ impl World {
     /// # Errors
     /// There is no such joint.
     pub fn remove_joint(&mut self, id: JointId) -> Result<(), WorldError> {
-        let joint: Joint = self.joints.remove(id).ok_or(WorldError::UnknownJoint { id })?;
+        let bodies = self.joint(id)?.bodies.clone();
+        let removed = self.with_links(&bodies, |world| world.joints.remove(id));
+        let joint: Joint = removed.ok_or(WorldError::UnknownJoint { id })?;
         if !joint.collide {
             self.find_joined_among(&joint.bodies);
         }
@@ -169,12 +171,15 @@ impl World {
         let mut joint = self.joint(id)?.clone();
         change(&mut joint);
         self.check_joint(id, &joint)?;
-        if let Some(place) = self.joints.get_mut(id) {
-            if *place == joint {
-                return Ok(());
-            }
-            *place = joint;
+        if self.joints.get(id) == Some(&joint) {
+            return Ok(());
         }
+        let bodies = joint.bodies.clone();
+        self.with_links(&bodies, |world| {
+            if let Some(place) = world.joints.get_mut(id) {
+                *place = joint;
+            }
+        });
         self.note(Change::Joint(id));
         Ok(())
     }
@@ -193,6 +198,7 @@ impl World {
         if new == old {
             return Ok(());
         }
+        self.cut_joint(id);
         self.put_axis(id, axis, new);
         if let Err(error) = self.joint(id).and_then(|joint| self.check_joint(id, joint)) {
             self.put_axis(id, axis, old);
@@ -206,6 +212,17 @@ impl World {
         }
         self.note(Change::Joint(id));
         Ok(())
+    }
+
+    /// What the joint did so far is booked before it changes.
+    fn cut_joint(&mut self, id: JointId) {
+        if !self.linked {
+            return;
+        }
+        let body = self.joints.get(id).and_then(|j: &Joint| j.bodies.iter().find(|b| self.bodies.get(**b).is_some_and(|b| b.cluster.is_some())).copied());
+        if let Some(cluster) = body.and_then(|b| self.bodies.get(b)?.cluster) {
+            self.cut_cluster(cluster, self.time);
+        }
     }
 
     fn put_axis(&mut self, id: JointId, axis: usize, settings: JointAxis) {

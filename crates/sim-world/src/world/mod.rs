@@ -7,6 +7,7 @@
 //! | `filters` | what meets what |
 //! | `forces` | forces on bodies |
 //! | `joints` | what holds bodies together |
+//! | `links` | bodies that joints hold, integrated together |
 //! | `mark` | which world it is |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
@@ -15,6 +16,7 @@ mod controllers;
 mod filters;
 mod forces;
 mod joints;
+mod links;
 mod mark;
 mod motion;
 mod timers;
@@ -33,11 +35,12 @@ use crate::{
     slots::Slots,
 };
 use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use sim_math::{Pose, glam::DVec3, spatial::{Force, Motion}};
 use sim_traits::{BodyId, ColliderId, JointId};
 use std::ops::Index;
 
 use mark::Identity;
+pub use links::RowScratch;
 pub use mark::Mark;
 
 /// A change that the user made and a stepper must notice.
@@ -98,6 +101,10 @@ pub struct World {
     pub(crate) joints: Slots<Joint>,
     /// Bodies that pass through each other because a joint holds them: follows from the joints. Smaller slot first, sorted.
     joined: Vec<[BodyId; 2]>,
+    /// Joints make clusters: a stepper integrates their bodies together.
+    pub(crate) linked: bool,
+    /// Joints that break when the stepper comes to it, and their loads.
+    pub(crate) overloaded: Vec<(JointId, Force)>,
 }
 
 /// Settings of a world before it has bodies.
@@ -174,6 +181,8 @@ impl World {
             contacts: Vec::new(),
             joints: Slots::default(),
             joined: Vec::new(),
+            linked: false,
+            overloaded: Vec::new(),
         })
     }
 
@@ -357,6 +366,13 @@ impl World {
         let body = self.body(id)?;
         let before = body.now;
         match body.cluster {
+            // The stepper lets them go on together.
+            Some(cluster) if self.is_linked(cluster as usize) => {
+                self.cut_cluster(cluster, time);
+                if let Some(body) = self.bodies.get_mut(id) {
+                    body.piece = Piece::ballistic(time, state, gravity + body.pull);
+                }
+            }
             Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
             None => {
                 let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
