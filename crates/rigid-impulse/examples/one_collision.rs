@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "{:<20}  {:>30}  {:>10}", "law", "impulse, N s", "energy, J")?;
     for (name, law) in laws {
         let mut body = Body::free(PrincipalMass::cuboid(1.2, half)?, pose)?;
-        body.velocity = Motion::new(DVec3::new(4.0, -2.0, 6.0), DVec3::new(1.0, 0.5, -2.0));
+        body.state.velocity = Motion::new(DVec3::new(4.0, -2.0, 6.0), DVec3::new(1.0, 0.5, -2.0));
         let mut ground = Body::fixed(Pose::IDENTITY)?;
         let before = body.kinetic_energy();
         let p = collide_pair(&mut body, &mut ground, &contact, law, 0.35, 0.6)?;

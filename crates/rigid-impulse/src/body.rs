@@ -1,4 +1,4 @@
-//! One rigid body: constant properties, state, and motion without contact.
+//! One rigid body: its state, and motion without contact.
 //!
 //! # Reference
 //!
@@ -39,127 +39,155 @@
 //! `a_thrown_body_follows_the_parabola_exactly`, `a_free_symmetric_top_precesses`,
 //! `a_spinning_plate_flips_and_keeps_momentum_and_energy`, `impulses_change_velocities_as_newton_says`
 
-use crate::error::BodyError;
+use crate::{
+    error::BodyError,
+    model::{BodyKind, BodyModel, PrincipalMass},
+};
 use sim_math::{
     Pose,
-    glam::{DMat3, DQuat, DVec3},
+    glam::{DMat3, DVec3},
     integrate::rotation::{TorqueFreeBody, rotate_world},
-    mass,
     spatial::Motion,
 };
 
-/// What a body does in the world.
+/// Where a body is and how it moves: pose of its centre of mass with principal axes, and velocity there in world axes. What does not change is in a
+/// [`BodyModel`], which whoever asks for more has to show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum BodyKind {
-    /// Moves under forces and impulses.
-    Free(PrincipalMass),
-    /// Never moves: floors, walls, ramps.
-    Fixed,
-    /// Follows a script: it pushes, and nothing pushes it.
-    Scripted,
+pub struct BodyState {
+    world_from_body: Pose,
+    /// Angular and linear velocity at the centre of mass, world axes, rad/s and m/s.
+    pub velocity: Motion,
 }
 
-/// Mass and principal moments of a body about its centre of mass.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct PrincipalMass {
-    mass: f64,
-    moments: DVec3,
-}
-
-impl PrincipalMass {
-    /// Mass in kg and principal moments in kg·m².
+impl BodyState {
+    /// At rest, with the centre of mass at the origin of `world_from_body`.
     ///
     /// # Errors
-    /// A number that is not finite and positive, or moments that violate the triangle inequality (by more than
-    /// rounding): no distribution of mass has them.
-    pub fn new(mass: f64, moments: DVec3) -> Result<Self, BodyError> {
-        for (what, value) in
-            [("mass", mass), ("moment x", moments.x), ("moment y", moments.y), ("moment z", moments.z)]
-        {
-            if !value.is_finite() {
-                return Err(BodyError::NonFinite { what, value });
+    /// The pose is not finite or its quaternion not of unit length.
+    pub fn at_rest(world_from_body: Pose) -> Result<Self, BodyError> {
+        check_pose("pose", &world_from_body)?;
+        Ok(Self { world_from_body, velocity: Motion::ZERO })
+    }
+
+    /// Pose of the centre of mass with principal axes.
+    #[inline]
+    #[must_use]
+    pub fn pose(&self) -> &Pose {
+        &self.world_from_body
+    }
+
+    /// Places the centre of mass.
+    ///
+    /// # Errors
+    /// As [`BodyState::at_rest`].
+    pub fn set_pose(&mut self, world_from_body: Pose) -> Result<(), BodyError> {
+        check_pose("pose", &world_from_body)?;
+        self.world_from_body = world_from_body;
+        Ok(())
+    }
+
+    /// Pose of the frame that the user modelled in.
+    #[must_use]
+    pub fn user_pose(&self, model: &BodyModel) -> Pose {
+        self.world_from_body * model.user_from_body().inverse()
+    }
+
+    /// Inverse inertia in world axes, or zero, 1/(kg·m²).
+    #[inline]
+    #[must_use]
+    pub fn inverse_inertia(&self, model: &BodyModel) -> DMat3 {
+        model.inverse_inertia(self.world_from_body.rotation)
+    }
+
+    /// Velocity of the body point at a world point, m/s.
+    #[inline]
+    #[must_use]
+    pub fn velocity_at(&self, point: DVec3) -> DVec3 {
+        self.velocity.velocity_at(point - self.world_from_body.translation)
+    }
+
+    /// Applies an impulse (N·s, world axes) at a world point; bodies that are not free ignore it.
+    #[inline]
+    pub fn apply_impulse(&mut self, model: &BodyModel, point: DVec3, impulse: DVec3) {
+        let arm = point - self.world_from_body.translation;
+        self.velocity.linear += impulse * model.inverse_mass();
+        self.velocity.angular += self.inverse_inertia(model) * arm.cross(impulse);
+    }
+
+    /// Kinetic energy, J; zero for bodies that are not free.
+    #[must_use]
+    pub fn kinetic_energy(&self, model: &BodyModel) -> f64 {
+        match model.kind() {
+            BodyKind::Free(m) => {
+                let omega_body = self.world_from_body.inverse_transform_vector(self.velocity.angular);
+                0.5 * m.mass() * self.velocity.linear.length_squared()
+                    + 0.5 * (m.moments() * omega_body).dot(omega_body)
             }
-            if value <= 0.0 {
-                return Err(BodyError::NotPositive { what, value });
+            BodyKind::Fixed | BodyKind::Scripted => 0.0,
+        }
+    }
+
+    /// Angular momentum about the centre of mass, world axes, kg·m²/s; zero for bodies that are not free.
+    #[must_use]
+    pub fn spin(&self, model: &BodyModel) -> DVec3 {
+        match model.kind() {
+            BodyKind::Free(m) => m.inertia(self.world_from_body.rotation) * self.velocity.angular,
+            BodyKind::Fixed | BodyKind::Scripted => DVec3::ZERO,
+        }
+    }
+
+    /// Moves a free body by `dt` seconds under uniform gravity (m/s²), a scripted one along its present velocity.
+    ///
+    /// # Errors
+    /// `dt` or gravity is not finite, or the angular velocity is not; the state is then unchanged.
+    pub fn advance(&mut self, model: &BodyModel, dt: f64, gravity: DVec3) -> Result<(), BodyError> {
+        if !dt.is_finite() {
+            return Err(BodyError::NonFinite { what: "time step", value: dt });
+        }
+        if let Some(value) = gravity.to_array().into_iter().find(|x| !x.is_finite()) {
+            return Err(BodyError::NonFinite { what: "gravity", value });
+        }
+        let v = self.velocity.linear;
+        match model.kind() {
+            BodyKind::Fixed => {}
+            BodyKind::Scripted => {
+                self.world_from_body.translation += v * dt;
+                self.world_from_body.rotation =
+                    rotate_world(self.world_from_body.rotation, self.velocity.angular, dt);
+            }
+            BodyKind::Free(m) => {
+                self.advance_rotation(m, dt)?;
+                self.world_from_body.translation += v * dt + gravity * (0.5 * dt * dt);
+                self.velocity.linear = v + gravity * dt;
             }
         }
-        let sum = moments.x + moments.y + moments.z;
-        if 2.0 * moments.max_element() > sum * (1.0 + 1e-9) {
-            return Err(BodyError::ImpossibleMoments { moments });
+        Ok(())
+    }
+
+    fn advance_rotation(&mut self, m: &PrincipalMass, dt: f64) -> Result<(), BodyError> {
+        if self.velocity.angular == DVec3::ZERO {
+            return Ok(());
         }
-        Ok(Self { mass, moments })
-    }
-
-    /// The principal form of general mass properties, and the pose of the body frame (centre of mass, principal
-    /// axes) in the user's.
-    ///
-    /// # Errors
-    /// As [`PrincipalMass::new`]: a point or a thin rod has moments of zero, and cannot turn freely here.
-    pub fn of(properties: &mass::MassProperties) -> Result<(Self, Pose), BodyError> {
-        let frame = properties.principal()?;
-        Ok((Self::new(properties.mass, frame.moments)?, frame.user_from_body))
-    }
-
-    /// A solid ball of the given mass (kg) and radius (m).
-    ///
-    /// # Errors
-    /// As [`PrincipalMass::new`].
-    pub fn ball(mass: f64, radius: f64) -> Result<Self, BodyError> {
-        Self::new(mass, DVec3::splat(0.4 * mass * radius * radius))
-    }
-
-    /// A solid box of the given mass (kg) and half extents (m).
-    ///
-    /// # Errors
-    /// As [`PrincipalMass::new`].
-    pub fn cuboid(mass: f64, half: DVec3) -> Result<Self, BodyError> {
-        let s = half * half;
-        Self::new(mass, DVec3::new(s.y + s.z, s.z + s.x, s.x + s.y) * (mass / 3.0))
-    }
-
-    /// Mass, kg.
-    #[inline]
-    #[must_use]
-    pub fn mass(&self) -> f64 {
-        self.mass
-    }
-
-    /// Principal moments, kg·m².
-    #[inline]
-    #[must_use]
-    pub fn moments(&self) -> DVec3 {
-        self.moments
-    }
-
-    /// Inverse inertia about the centre of mass in world axes, 1/(kg·m²).
-    #[inline]
-    #[must_use]
-    pub fn inverse_inertia(&self, rotation: DQuat) -> DMat3 {
-        let axes = DMat3::from_quat(rotation);
-        let inverse = DVec3::ONE / self.moments;
-        DMat3::from_cols(axes.x_axis * inverse.x, axes.y_axis * inverse.y, axes.z_axis * inverse.z)
-            * axes.transpose()
-    }
-
-    /// Inertia about the centre of mass in world axes, kg·m².
-    #[must_use]
-    pub fn inertia(&self, rotation: DQuat) -> DMat3 {
-        let axes = DMat3::from_quat(rotation);
-        let m = self.moments;
-        DMat3::from_cols(axes.x_axis * m.x, axes.y_axis * m.y, axes.z_axis * m.z) * axes.transpose()
+        let start = self.world_from_body.rotation;
+        let spin = m.inertia(start) * self.velocity.angular;
+        let omega_body = start.conjugate() * self.velocity.angular;
+        let (rotation, _) = TorqueFreeBody::new(m.moments())?.step(start, omega_body, dt)?;
+        self.world_from_body.rotation = rotation;
+        // L is constant in the world: take ω from it.
+        self.velocity.angular = rotation * ((rotation.conjugate() * spin) / m.moments());
+        Ok(())
     }
 }
 
-/// A body: kind, pose of its centre of mass with principal axes, and velocity there in world axes.
+/// A body by itself: what it is and where it is. A world keeps the two apart.
 ///
 /// ```
 /// use rigid_impulse::{Body, PrincipalMass};
 /// use sim_math::{Pose, glam::DVec3};
 ///
 /// let mut ball = Body::free(PrincipalMass::ball(1.0, 0.1)?, Pose::IDENTITY)?;
-/// ball.velocity.linear = DVec3::new(3.0, 0.0, 4.0);
+/// ball.state.velocity.linear = DVec3::new(3.0, 0.0, 4.0);
 /// ball.advance(0.5, DVec3::new(0.0, 0.0, -10.0))?;
 /// assert_eq!(ball.pose().translation, DVec3::new(1.5, 0.0, 0.75));
 /// # Ok::<(), rigid_impulse::BodyError>(())
@@ -167,11 +195,10 @@ impl PrincipalMass {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Body {
-    kind: BodyKind,
-    world_from_body: Pose,
-    user_from_body: Pose,
-    /// Angular and linear velocity at the centre of mass, world axes, rad/s and m/s.
-    pub velocity: Motion,
+    /// What does not change.
+    pub model: BodyModel,
+    /// What does.
+    pub state: BodyState,
 }
 
 impl Body {
@@ -200,9 +227,7 @@ impl Body {
     }
 
     fn new(kind: BodyKind, world_from_body: Pose) -> Result<Self, BodyError> {
-        check_pose("pose", &world_from_body)?;
-        let velocity = Motion::ZERO;
-        Ok(Self { kind, world_from_body, user_from_body: Pose::IDENTITY, velocity })
+        Ok(Self { model: BodyModel::new(kind), state: BodyState::at_rest(world_from_body)? })
     }
 
     /// The same body, whose user models in another frame: `user_from_body` is the pose of the centre of mass with
@@ -211,8 +236,7 @@ impl Body {
     /// # Errors
     /// As [`Body::free`].
     pub fn with_user_frame(mut self, user_from_body: Pose) -> Result<Self, BodyError> {
-        check_pose("user frame", &user_from_body)?;
-        self.user_from_body = user_from_body;
+        self.model = self.model.with_user_frame(user_from_body)?;
         Ok(self)
     }
 
@@ -220,138 +244,74 @@ impl Body {
     #[inline]
     #[must_use]
     pub fn kind(&self) -> &BodyKind {
-        &self.kind
+        self.model.kind()
     }
 
     /// Pose of the centre of mass with principal axes.
     #[inline]
     #[must_use]
     pub fn pose(&self) -> &Pose {
-        &self.world_from_body
-    }
-
-    /// Places the centre of mass.
-    ///
-    /// # Errors
-    /// As [`Body::free`].
-    pub fn set_pose(&mut self, world_from_body: Pose) -> Result<(), BodyError> {
-        check_pose("pose", &world_from_body)?;
-        self.world_from_body = world_from_body;
-        Ok(())
+        self.state.pose()
     }
 
     /// Pose of the frame that the user modelled in.
     #[must_use]
     pub fn user_pose(&self) -> Pose {
-        self.world_from_body * self.user_from_body.inverse()
+        self.state.user_pose(&self.model)
     }
 
     /// 1/m, or zero for bodies that impulses do not move, 1/kg.
     #[inline]
     #[must_use]
     pub fn inverse_mass(&self) -> f64 {
-        match &self.kind {
-            BodyKind::Free(m) => 1.0 / m.mass,
-            BodyKind::Fixed | BodyKind::Scripted => 0.0,
-        }
+        self.model.inverse_mass()
     }
 
     /// Inverse inertia in world axes, or zero, 1/(kg·m²).
     #[inline]
     #[must_use]
     pub fn inverse_inertia(&self) -> DMat3 {
-        match &self.kind {
-            BodyKind::Free(m) => m.inverse_inertia(self.world_from_body.rotation),
-            BodyKind::Fixed | BodyKind::Scripted => DMat3::ZERO,
-        }
+        self.state.inverse_inertia(&self.model)
     }
 
     /// Velocity of the body point at a world point, m/s. A fixed body has none.
     #[inline]
     #[must_use]
     pub fn velocity_at(&self, point: DVec3) -> DVec3 {
-        match self.kind {
+        match self.model.kind() {
             BodyKind::Fixed => DVec3::ZERO,
-            BodyKind::Free(_) | BodyKind::Scripted => {
-                self.velocity.velocity_at(point - self.world_from_body.translation)
-            }
+            BodyKind::Free(_) | BodyKind::Scripted => self.state.velocity_at(point),
         }
     }
 
-    /// Applies an impulse (N·s, world axes) at a world point; bodies that are not free ignore it.
+    /// As [`BodyState::apply_impulse`].
     #[inline]
     pub fn apply_impulse(&mut self, point: DVec3, impulse: DVec3) {
-        let arm = point - self.world_from_body.translation;
-        self.velocity.linear += impulse * self.inverse_mass();
-        self.velocity.angular += self.inverse_inertia() * arm.cross(impulse);
+        self.state.apply_impulse(&self.model, point, impulse);
     }
 
-    /// Kinetic energy, J; zero for bodies that are not free.
+    /// As [`BodyState::kinetic_energy`].
     #[must_use]
     pub fn kinetic_energy(&self) -> f64 {
-        match &self.kind {
-            BodyKind::Free(m) => {
-                let omega_body = self.world_from_body.inverse_transform_vector(self.velocity.angular);
-                0.5 * m.mass * self.velocity.linear.length_squared()
-                    + 0.5 * (m.moments * omega_body).dot(omega_body)
-            }
-            BodyKind::Fixed | BodyKind::Scripted => 0.0,
-        }
+        self.state.kinetic_energy(&self.model)
     }
 
-    /// Angular momentum about the centre of mass, world axes, kg·m²/s; zero for bodies that are not free.
+    /// As [`BodyState::spin`].
     #[must_use]
     pub fn spin(&self) -> DVec3 {
-        match &self.kind {
-            BodyKind::Free(m) => m.inertia(self.world_from_body.rotation) * self.velocity.angular,
-            BodyKind::Fixed | BodyKind::Scripted => DVec3::ZERO,
-        }
+        self.state.spin(&self.model)
     }
 
-    /// Moves a free body by `dt` seconds under uniform gravity (m/s²), a scripted one along its present velocity.
+    /// As [`BodyState::advance`].
     ///
     /// # Errors
-    /// `dt` or gravity is not finite, or the angular velocity is not; the body is then unchanged.
+    /// As [`BodyState::advance`].
     pub fn advance(&mut self, dt: f64, gravity: DVec3) -> Result<(), BodyError> {
-        if !dt.is_finite() {
-            return Err(BodyError::NonFinite { what: "time step", value: dt });
-        }
-        if let Some(value) = gravity.to_array().into_iter().find(|x| !x.is_finite()) {
-            return Err(BodyError::NonFinite { what: "gravity", value });
-        }
-        let v = self.velocity.linear;
-        match self.kind {
-            BodyKind::Fixed => {}
-            BodyKind::Scripted => {
-                self.world_from_body.translation += v * dt;
-                self.world_from_body.rotation =
-                    rotate_world(self.world_from_body.rotation, self.velocity.angular, dt);
-            }
-            BodyKind::Free(m) => {
-                self.advance_rotation(&m, dt)?;
-                self.world_from_body.translation += v * dt + gravity * (0.5 * dt * dt);
-                self.velocity.linear = v + gravity * dt;
-            }
-        }
-        Ok(())
-    }
-
-    fn advance_rotation(&mut self, m: &PrincipalMass, dt: f64) -> Result<(), BodyError> {
-        if self.velocity.angular == DVec3::ZERO {
-            return Ok(());
-        }
-        let spin = self.spin();
-        let start = self.world_from_body.rotation;
-        let omega_body = start.conjugate() * self.velocity.angular;
-        let (rotation, _) = TorqueFreeBody::new(m.moments)?.step(start, omega_body, dt)?;
-        self.world_from_body.rotation = rotation;
-        // L is constant in the world: take ω from it.
-        self.velocity.angular = rotation * ((rotation.conjugate() * spin) / m.moments);
-        Ok(())
+        self.state.advance(&self.model, dt, gravity)
     }
 }
 
-fn check_pose(what: &'static str, pose: &Pose) -> Result<(), BodyError> {
+pub(crate) fn check_pose(what: &'static str, pose: &Pose) -> Result<(), BodyError> {
     // Of unit length, and finite, if this holds: the usual case costs no root.
     if pose.translation.is_finite() && (pose.rotation.length_squared() - 1.0).abs() <= 1e-6 {
         return Ok(());
@@ -373,7 +333,9 @@ fn check_pose(what: &'static str, pose: &Pose) -> Result<(), BodyError> {
 mod tests {
     use super::*;
     use sim_math::{
-        assert_close, ops,
+        assert_close,
+        glam::DQuat,
+        mass, ops,
         testkit::{AnyPose, SplitMix64},
     };
 
@@ -387,12 +349,12 @@ mod tests {
     #[test]
     fn a_thrown_body_follows_the_parabola_exactly() {
         let mut body = plate();
-        body.velocity = Motion::new(DVec3::new(0.3, 1.0, 0.1), DVec3::new(2.0, -1.0, 5.0));
+        body.state.velocity = Motion::new(DVec3::new(0.3, 1.0, 0.1), DVec3::new(2.0, -1.0, 5.0));
         let (energy, spin) = (body.kinetic_energy(), body.spin().length());
         body.advance(0.75, DOWN).unwrap();
         let fallen = DVec3::new(2.0, -1.0, 5.0) * 0.75 + DOWN * 0.28125;
         assert!((body.pose().translation - fallen).length() < 1e-15);
-        body.velocity.linear = DVec3::new(2.0, -1.0, 5.0);
+        body.state.velocity.linear = DVec3::new(2.0, -1.0, 5.0);
         assert_close!(body.kinetic_energy(), energy, rel = 1e-13);
         assert_close!(body.spin().length(), spin, rel = 1e-14);
     }
@@ -403,12 +365,12 @@ mod tests {
         // Axis along z with moments (1, 1, 2): in the body ω turns about z at (I_z − I_x)/I_x ω_z.
         let moments = DVec3::new(1.0, 1.0, 2.0);
         let mut body = Body::free(PrincipalMass::new(1.0, moments).unwrap(), Pose::IDENTITY).unwrap();
-        body.velocity.angular = DVec3::new(0.5, 0.0, 2.0);
+        body.state.velocity.angular = DVec3::new(0.5, 0.0, 2.0);
         for _ in 0..300 {
             body.advance(0.01, DOWN).unwrap();
         }
         let q = body.pose().rotation;
-        let w = q.conjugate() * body.velocity.angular;
+        let w = q.conjugate() * body.state.velocity.angular;
         let angle = 2.0 * 3.0;
         assert!((w - DVec3::new(0.5 * ops::cos(angle), 0.5 * ops::sin(angle), 2.0)).length() < 1e-12);
         // In space the axis turns about L at |L|/I_x.
@@ -422,7 +384,7 @@ mod tests {
     fn a_spinning_plate_flips_and_keeps_momentum_and_energy() {
         let mut body = plate();
         // Nearly about the middle axis: unstable, so it flips over and over.
-        body.velocity.angular = DVec3::new(0.01, 2.0, 0.01);
+        body.state.velocity.angular = DVec3::new(0.01, 2.0, 0.01);
         let (energy, spin) = (body.kinetic_energy(), body.spin());
         let mut flips = 0;
         let mut up = true;
@@ -431,7 +393,7 @@ mod tests {
             // Rounding of 4000 conversions between spin and velocity.
             assert!((body.spin() - spin).length() < 4e-12 * spin.length());
             assert_close!(body.kinetic_energy(), energy, rel = 1e-11);
-            let omega_body = body.pose().inverse_transform_vector(body.velocity.angular);
+            let omega_body = body.pose().inverse_transform_vector(body.state.velocity.angular);
             if (omega_body.y > 1.0) != up && omega_body.y.abs() > 1.0 {
                 up = !up;
                 flips += 1;
@@ -450,9 +412,9 @@ mod tests {
             let mut body = Body::free(mass, pose).unwrap();
             let (point, impulse) = (random.vec3(2.0), random.vec3(1.0));
             body.apply_impulse(point, impulse);
-            assert!((body.velocity.linear - impulse / 2.0).length() < 1e-15);
+            assert!((body.state.velocity.linear - impulse / 2.0).length() < 1e-15);
             let expected = mass.inertia(pose.rotation).inverse() * (point - pose.translation).cross(impulse);
-            assert!((body.velocity.angular - expected).length() < 1e-14 * (1.0 + expected.length()));
+            assert!((body.state.velocity.angular - expected).length() < 1e-14 * (1.0 + expected.length()));
         }
     }
 
@@ -460,14 +422,14 @@ mod tests {
     #[test]
     fn fixed_bodies_never_move_and_scripted_ones_follow_their_script() {
         let mut wall = Body::fixed(Pose::IDENTITY).unwrap();
-        wall.velocity.linear = DVec3::X;
+        wall.state.velocity.linear = DVec3::X;
         wall.apply_impulse(DVec3::ONE, DVec3::ONE * 1e6);
         wall.advance(10.0, DOWN).unwrap();
         assert_eq!(wall.pose(), &Pose::IDENTITY);
         assert_eq!(wall.velocity_at(DVec3::ONE), DVec3::ZERO);
         assert_eq!((wall.inverse_mass(), wall.inverse_inertia()), (0.0, DMat3::ZERO));
         let mut platter = Body::scripted(Pose::IDENTITY).unwrap();
-        platter.velocity.angular = DVec3::Z * 2.0;
+        platter.state.velocity.angular = DVec3::Z * 2.0;
         platter.apply_impulse(DVec3::X, DVec3::Y);
         platter.advance(0.25, DOWN).unwrap();
         assert_eq!(platter.velocity_at(DVec3::X), DVec3::Y * 2.0);

@@ -36,7 +36,10 @@
 //!
 //! `systems_and_the_direct_formula_agree`, `two_links_of_one_tree_feel_each_other`, `momentum_is_conserved`
 
-use crate::body::Body;
+use crate::{
+    body::{Body, BodyState},
+    model::BodyModel,
+};
 use sim_math::{
     MathError,
     glam::{DMat3, DVec3},
@@ -264,24 +267,25 @@ fn add_columns(columns: &[f64], impulse: DVec3, v: &mut [f64]) -> Result<(), Dyn
 ///
 /// let ball = Body::free(PrincipalMass::ball(2.0, 0.5)?, Pose::from_translation(DVec3::Z * 0.5))?;
 /// let ground = Body::fixed(Pose::IDENTITY)?;
-/// let k = pair_matrix(&ball, &ground, &ContactFrame::new(DVec3::ZERO, DVec3::Z)?);
+/// let frame = ContactFrame::new(DVec3::ZERO, DVec3::Z)?;
+/// let k = pair_matrix([&ball.model, &ground.model], [&ball.state, &ground.state], &frame);
 /// assert_eq!(k, DMat3::from_diagonal(DVec3::new(3.5, 3.5, 1.0) / 2.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn pair_matrix(a: &Body, b: &Body, frame: &ContactFrame) -> DMat3 {
-    let half = |body: &Body| {
-        if body.inverse_mass() == 0.0 {
+pub fn pair_matrix(models: [&BodyModel; 2], states: [&BodyState; 2], frame: &ContactFrame) -> DMat3 {
+    let half = |model: &BodyModel, state: &BodyState| {
+        if model.inverse_mass() == 0.0 {
             return DMat3::ZERO;
         }
         // Columns: response of the contact point to unit impulses along the contact axes.
-        let arm = frame.to_contact(frame.point - body.pose().translation);
-        let inverse = frame.axes.transpose() * body.inverse_inertia() * frame.axes;
+        let arm = frame.to_contact(frame.point - state.pose().translation);
+        let inverse = frame.axes.transpose() * state.inverse_inertia(model) * frame.axes;
         let column = |axis: DVec3| (inverse * arm.cross(axis)).cross(arm);
         DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z))
-            + DMat3::from_diagonal(DVec3::splat(body.inverse_mass()))
+            + DMat3::from_diagonal(DVec3::splat(model.inverse_mass()))
     };
-    let k = half(a) + half(b);
+    let k = half(models[0], states[0]) + half(models[1], states[1]);
     (k + k.transpose()) * 0.5
 }
 
@@ -298,7 +302,7 @@ pub fn collide_pair(
     restitution: f64,
 ) -> Result<DVec3, ImpactError> {
     let velocity = frame.to_contact(a.velocity_at(frame.point) - b.velocity_at(frame.point));
-    let k = pair_matrix(a, b, frame);
+    let k = pair_matrix([&a.model, &b.model], [&a.state, &b.state], frame);
     let impulse = frame.to_world(law.impulse(&Impact { k, velocity, friction, restitution })?);
     a.apply_impulse(frame.point, impulse);
     b.apply_impulse(frame.point, -impulse);

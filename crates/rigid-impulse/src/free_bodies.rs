@@ -34,7 +34,7 @@
 //!
 //! `the_pool_and_the_stub_tree_conform`, `systems_and_the_direct_formula_agree`
 
-use crate::body::PrincipalMass;
+use crate::model::PrincipalMass;
 use sim_math::{
     glam::{DMat3, DQuat, DVec3},
     spatial::{Force, Motion},

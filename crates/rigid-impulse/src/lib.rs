@@ -7,21 +7,22 @@
 //!
 //! // A spinning 1 kg ball of radius 0.1 m falls on the ground.
 //! let mut ball = Body::free(PrincipalMass::ball(1.0, 0.1)?, Pose::from_translation(DVec3::Z * 0.1))?;
-//! ball.velocity.linear = DVec3::new(0.0, 0.0, -2.0);
-//! ball.velocity.angular = DVec3::new(0.0, 30.0, 0.0);
+//! ball.state.velocity.linear = DVec3::new(0.0, 0.0, -2.0);
+//! ball.state.velocity.angular = DVec3::new(0.0, 30.0, 0.0);
 //! let mut ground = Body::fixed(Pose::IDENTITY)?;
 //!
 //! let contact = ContactFrame::new(DVec3::ZERO, DVec3::Z)?; // normal from the ground to the ball
 //! collide_pair(&mut ball, &mut ground, &contact, &Integrated::default(), 0.8, 0.5)?;
-//! assert!((ball.velocity.linear.z - 1.0).abs() < 1e-12); // bounces at half its speed
-//! assert!((ball.velocity.linear.x - 6.0 / 7.0).abs() < 1e-12); // and the spin carries it off, rolling
+//! assert!((ball.state.velocity.linear.z - 1.0).abs() < 1e-12); // bounces at half its speed
+//! assert!((ball.state.velocity.linear.x - 6.0 / 7.0).abs() < 1e-12); // and the spin carries it off, rolling
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | what | where |
 //! |---|---|
 //! | laws: integrated, algebraic, frictionless | [`impact`] |
-//! | free, fixed, scripted bodies; the pool as a velocity system | [`Body`], [`FreeBodies`] |
+//! | free, fixed, scripted bodies: what they are, where they are | [`BodyModel`], [`BodyState`], both in [`Body`] |
+//! | the pool as a velocity system | [`FreeBodies`] |
 //! | collision matrix of any two parts of any two systems | [`Contact`] |
 //! | resting contact as tiny collisions | [`MicroParams`] |
 //! | travel and time-of-impact bounds, kinds of motion | [`bounds`], [`motion`] |
@@ -58,11 +59,12 @@ mod events;
 mod free_bodies;
 mod material;
 mod micro;
+mod model;
 mod pseudo_inverse;
 #[cfg(test)]
 mod testing;
 
-pub use body::{Body, BodyKind, PrincipalMass};
+pub use body::{Body, BodyState};
 pub use collision_matrix::{
     CollisionError, CollisionWorkspace, Contact, ContactFrame, Sides, collide_pair, pair_matrix,
 };
@@ -71,6 +73,7 @@ pub use events::{EventError, EventId, EventQueue};
 pub use free_bodies::FreeBodies;
 pub use material::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
 pub use micro::{CollisionKind, MicroParams, Profile};
+pub use model::{BodyKind, BodyModel, PrincipalMass};
 pub use pseudo_inverse::pseudo_inverse;
 
 #[cfg(doctest)]

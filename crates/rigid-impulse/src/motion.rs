@@ -38,7 +38,7 @@
 //! `boxes_contain_the_motion`, `travel_bounds_hold`, `a_cycler_switches_where_its_bounds_meet`,
 //! `slack_notices_a_link_that_outruns_its_prediction`
 
-use crate::{body::Body, bounds::Travel, bounds::max_angular_speed};
+use crate::{body::Body, bounds::Travel, bounds::max_angular_speed, model::BodyKind};
 use sim_math::{Aabb, MathError, glam::DVec3, ops, swept};
 use std::fmt::Debug;
 
@@ -100,15 +100,15 @@ impl Ballistic {
     /// not free fly without gravity along their velocity.
     #[must_use]
     pub fn of(body: &Body, gravity: DVec3, radius: f64) -> Self {
+        let velocity = &body.state.velocity;
         let (gravity, max_spin) = match body.kind() {
-            crate::body::BodyKind::Free(m) => {
-                let omega_body = body.pose().inverse_transform_vector(body.velocity.angular);
+            BodyKind::Free(m) => {
+                let omega_body = body.pose().inverse_transform_vector(velocity.angular);
                 (gravity, max_angular_speed(m.moments(), omega_body))
             }
-            _ => (DVec3::ZERO, body.velocity.angular.length()),
+            _ => (DVec3::ZERO, velocity.angular.length()),
         };
-        let velocity = body.velocity.linear;
-        Self { center: body.pose().translation, velocity, gravity, max_spin, radius }
+        Self { center: body.pose().translation, velocity: velocity.linear, gravity, max_spin, radius }
     }
 }
 
@@ -316,7 +316,7 @@ impl Slack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::PrincipalMass;
+    use crate::model::PrincipalMass;
     use sim_math::{Pose, testkit::SplitMix64};
 
     fn cycler(random: &mut SplitMix64) -> Cycler {
@@ -444,7 +444,7 @@ mod tests {
     fn a_flying_body_brings_its_spin_bound() {
         let mass = PrincipalMass::new(1.0, DVec3::new(1.0, 2.0, 3.0)).unwrap();
         let mut body = Body::free(mass, Pose::IDENTITY).unwrap();
-        body.velocity.angular = DVec3::new(0.3, 1.0, 0.1);
+        body.state.velocity.angular = DVec3::new(0.3, 1.0, 0.1);
         let flight = Ballistic::of(&body, DVec3::new(0.0, 0.0, -10.0), 2.0);
         let travel = flight.travel(DVec3::NEG_Z, 1.0);
         assert_eq!(travel.quadratic, 5.0);

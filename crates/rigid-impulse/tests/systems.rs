@@ -182,7 +182,7 @@ fn random_pool(random: &mut SplitMix64) -> (FreeBodies, Vec<f64>, [Body; 4]) {
         Body::free(masses[1], poses[2]).unwrap(),
         Body::scripted(poses[3]).unwrap(),
     ];
-    bodies[3].velocity = script;
+    bodies[3].state.velocity = script;
     let q = poses
         .iter()
         .flat_map(|p| p.translation.to_array().into_iter().chain(p.rotation.to_array()))
@@ -228,7 +228,8 @@ fn systems_and_the_direct_formula_agree() {
             let sides = Sides::Same { system: &pool, a: PartId(a), b: PartId(b) };
             let contact = Contact { sides, frame };
             let k = contact.matrix(&mut ws).unwrap();
-            let direct = pair_matrix(&bodies[a as usize], &bodies[b as usize], &frame);
+            let [x, y] = [a, b].map(|k| bodies[k as usize]);
+            let direct = pair_matrix([&x.model, &y.model], [&x.state, &y.state], &frame);
             let size = direct.to_cols_array().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             assert!((k - direct).to_cols_array().iter().all(|x| x.abs() < 1e-13 * size));
             assert_eq!(k, k.transpose());
@@ -250,9 +251,9 @@ fn systems_and_the_direct_formula_agree() {
         // Scripted bodies answer with their motion.
         let sides = Sides::Same { system: &pool, a: PartId(0), b: PartId(3) };
         let mut v = [0.0; 24];
-        v[18..].copy_from_slice(&bodies[3].velocity.to_array());
+        v[18..].copy_from_slice(&bodies[3].state.velocity.to_array());
         let u = Contact { sides, frame }.velocity(&v, &[]).unwrap();
-        let expected = frame.to_contact(-bodies[3].velocity_at(frame.point));
+        let expected = frame.to_contact(-bodies[3].state.velocity_at(frame.point));
         assert!((u - expected).length() < 1e-14);
     }
 }
@@ -280,12 +281,13 @@ fn momentum_is_conserved() {
     for _ in 0..2000 {
         let (_, _, bodies) = random_pool(&mut random);
         let (mut a, mut b) = (bodies[0], bodies[2]);
-        a.velocity = Motion::new(random.vec3(2.0), random.vec3(2.0));
-        b.velocity = Motion::new(random.vec3(2.0), random.vec3(2.0));
+        a.state.velocity = Motion::new(random.vec3(2.0), random.vec3(2.0));
+        b.state.velocity = Motion::new(random.vec3(2.0), random.vec3(2.0));
         let poses = (*a.pose(), *b.pose());
         let momentum = |a: &Body, b: &Body| {
-            let linear = a.velocity.linear / a.inverse_mass() + b.velocity.linear / b.inverse_mass();
-            let orbital = |x: &Body| x.pose().translation.cross(x.velocity.linear / x.inverse_mass());
+            let linear =
+                a.state.velocity.linear / a.inverse_mass() + b.state.velocity.linear / b.inverse_mass();
+            let orbital = |x: &Body| x.pose().translation.cross(x.state.velocity.linear / x.inverse_mass());
             (linear, a.spin() + b.spin() + orbital(a) + orbital(b))
         };
         let (p, l) = momentum(&a, &b);

@@ -61,10 +61,10 @@ fn random_body(random: &mut SplitMix64) -> Body {
     let half = DVec3::new(random.range(0.05, 0.5), random.range(0.05, 0.5), random.range(0.05, 0.5));
     let mass = PrincipalMass::cuboid(random.range(0.5, 2.0), half).unwrap();
     let mut body = Body::free(mass, Pose::new(random.vec3(2.0), random.unit_quat())).unwrap();
-    body.velocity.linear = random.vec3(5.0);
+    body.state.velocity.linear = random.vec3(5.0);
     // Mostly slow spins: there the bound is tight.
     let spin = random.unit();
-    body.velocity.angular = random.vec3(10.0 * spin * spin * spin);
+    body.state.velocity.angular = random.vec3(10.0 * spin * spin * spin);
     body
 }
 
@@ -90,7 +90,7 @@ fn soak_the_bound_is_never_later_than_the_contact() {
             b = Body::fixed(*b.pose()).unwrap();
         } else if random.below(2) == 0 {
             // Aim at each other.
-            a.velocity.linear += (b.pose().translation - a.pose().translation) * random.range(0.0, 5.0);
+            a.state.velocity.linear += (b.pose().translation - a.pose().translation) * random.range(0.0, 5.0);
         }
         if separation((&a, &shape_a), (&b, &shape_b)).0 <= 1e-3 {
             continue;
@@ -118,7 +118,8 @@ fn stepping_from_bound_to_bound_finds_every_contact() {
     for _ in 0..300 {
         let (shape_a, shape_b) = (Capsule::random(&mut random), Capsule::random(&mut random));
         let (a, mut b) = (random_body(&mut random), random_body(&mut random));
-        b.velocity.linear = a.velocity.linear + (a.pose().translation - b.pose().translation) * 2.0;
+        b.state.velocity.linear =
+            a.state.velocity.linear + (a.pose().translation - b.pose().translation) * 2.0;
         if separation((&a, &shape_a), (&b, &shape_b)).0 <= 1e-3 {
             continue;
         }
@@ -175,9 +176,9 @@ fn a_bullet_never_misses_the_paper() {
         let mass = PrincipalMass::ball(0.004, radius).unwrap();
         let start = DVec3::new(-random.range(0.1, 10.0), random.range(-0.1, 0.1), random.range(-0.1, 0.1));
         let mut bullet = Body::free(mass, Pose::from_translation(start)).unwrap();
-        bullet.velocity.linear = DVec3::new(random.range(10.0, 1000.0), 0.0, 0.0);
-        bullet.velocity.angular = random.vec3(1e4);
-        let arrival = (-start.x - half.x - radius) / bullet.velocity.linear.x;
+        bullet.state.velocity.linear = DVec3::new(random.range(10.0, 1000.0), 0.0, 0.0);
+        bullet.state.velocity.angular = random.vec3(1e4);
+        let arrival = (-start.x - half.x - radius) / bullet.state.velocity.linear.x;
         let mut now = 0.0;
         let mut steps = 0;
         loop {

@@ -63,7 +63,10 @@ fn event_driven_with_improved_handling() {
 
 #[test]
 fn time_stepping_with_newton() {
-    conforms_with_joints(&|| Box::new(time_stepping(ConeNewton::default(), stepping(|_| {}))), Splits::Steps(STEP));
+    conforms_with_joints(
+        &|| Box::new(time_stepping(ConeNewton::default(), stepping(|_| {}))),
+        Splits::Steps(STEP),
+    );
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! A body as impulses see it.
 
 use constraint_dynamics::PoolBody;
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::{BodyModel, BodyState};
 
-/// What a state tells of its body.
-pub(crate) fn pooled(state: &RigidState) -> PoolBody {
+/// A body of this model in this state.
+pub(crate) fn pooled(model: &BodyModel, state: &BodyState) -> PoolBody {
     PoolBody {
         center: state.pose().translation,
-        inverse_mass: state.inverse_mass(),
-        inverse_inertia: state.inverse_inertia(),
+        inverse_mass: model.inverse_mass(),
+        inverse_inertia: state.inverse_inertia(model),
         velocity: state.velocity,
     }
 }

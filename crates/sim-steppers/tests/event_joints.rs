@@ -9,7 +9,8 @@ use common::{impacts, stepper};
 use sim_math::{assert_close, glam::DVec3, ops};
 use sim_traits::{BodyId, Cuboid, HalfSpace, JointId, Sphere};
 use sim_world::{
-    Body, EnergyAccount, EventKind, Joint, JointMotor, JointPartner::World as Ground, StepError, Stepper, World,
+    Body, EnergyAccount, EventKind, Joint, JointMotor, JointPartner::World as Ground, StepError, Stepper,
+    World,
 };
 
 const G: f64 = 9.81;
@@ -146,7 +147,10 @@ fn every_kind_of_joint_holds_for_long() {
             total = total.then(&report.energy);
             worst = worst.max(error(&world));
             let momentum = report.momentum.remainder();
-            assert!(momentum.linear.length() < 1e-9 && momentum.angular.length() < 1e-9, "{name}: {momentum:?}");
+            assert!(
+                momentum.linear.length() < 1e-9 && momentum.angular.length() < 1e-9,
+                "{name}: {momentum:?}"
+            );
         }
         let change = world.kinetic_energy() - first;
         println!("{name}: error {worst:e}, energy {change:e}, remainder {:e}", total.remainder());
@@ -231,7 +235,8 @@ fn a_limit_bounces_and_then_bears() {
             total = total.then(&report.energy);
             let value = world.joint_value(hinge, 0).unwrap();
             beyond = beyond.max(value.abs() - 0.6);
-            reached += world.events().iter().filter(|e| matches!(e.kind, EventKind::JointLimit { .. })).count();
+            reached +=
+                world.events().iter().filter(|e| matches!(e.kind, EventKind::JointLimit { .. })).count();
         }
         println!("e {e}: {reached} times at the limit, beyond {beyond:e}, {total:?} {:e}", total.remainder());
         assert!(reached >= 1 && beyond < 1e-9, "{reached} {beyond}");
@@ -239,7 +244,10 @@ fn a_limit_bounces_and_then_bears() {
         assert_close!(energy(&world) - first, total.joints, abs = 1e-8 * first.abs().max(total.flowed));
         if e == 0.0 {
             // It lies at its limit, which bears its weight.
-            assert!(world.joint(hinge).unwrap().is_at_limit(0, true) || world.joint(hinge).unwrap().is_at_limit(0, false));
+            assert!(
+                world.joint(hinge).unwrap().is_at_limit(0, true)
+                    || world.joint(hinge).unwrap().is_at_limit(0, false)
+            );
             assert_close!(world.joint_rate(hinge, 0).unwrap(), 0.0, abs = 1e-9);
             let weight = world[rod].mass() * G;
             assert_close!(world.joint(hinge).unwrap().reaction().linear.z.abs(), weight, rel = 1e-9);
@@ -250,7 +258,9 @@ fn a_limit_bounces_and_then_bears() {
 }
 
 /// A wheel on a hinge, without gravity.
-fn wheel(change: impl FnOnce(sim_world::JointBuilder) -> sim_world::JointBuilder) -> (World, BodyId, JointId, f64) {
+fn wheel(
+    change: impl FnOnce(sim_world::JointBuilder) -> sim_world::JointBuilder,
+) -> (World, BodyId, JointId, f64) {
     let mut world = World::new(DVec3::ZERO).unwrap();
     let wheel = bar(&mut world, DVec3::new(0.3, 0.3, 0.05), DVec3::ZERO);
     let joint = change(Joint::hinge(Ground, wheel).anchor([0.0; 3]).axis([0.0, 0.0, 1.0]));
@@ -271,7 +281,8 @@ fn motors_friction_and_springs_follow_their_laws() {
     assert_close!(world.joint_rate(hinge, 0).unwrap(), 4.0, abs = 1e-9);
     assert!(report.energy.remainder().abs() < 1e-9 * report.energy.flowed, "{:?}", report.energy);
     // One without bounds is there at once.
-    let (mut world, _, hinge, _) = wheel(|j| j.motor(JointMotor::Velocity { speed: 4.0, most: f64::INFINITY }));
+    let (mut world, _, hinge, _) =
+        wheel(|j| j.motor(JointMotor::Velocity { speed: 4.0, most: f64::INFINITY }));
     stepper().advance(&mut world, 0.5).unwrap();
     assert_close!(world.joint_rate(hinge, 0).unwrap(), 4.0, abs = 1e-12);
     assert_close!(world.joint_value(hinge, 0).unwrap(), 2.0, abs = 1e-9);
@@ -413,7 +424,10 @@ fn cuts_snapshots_and_changes_do_not_show() {
     fresh.load(&again, &tables).unwrap();
     fresh.advance(&mut again, 0.5).unwrap();
     for rod in rods {
-        assert_eq!(whole[rod].position().to_array().map(f64::to_bits), again[rod].position().to_array().map(f64::to_bits));
+        assert_eq!(
+            whole[rod].position().to_array().map(f64::to_bits),
+            again[rod].position().to_array().map(f64::to_bits)
+        );
     }
     // A joint that goes: the tip flies.
     let joint = again.joints().nth(1).unwrap().0;

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{G, ball, cuboid, earth, energy, smallest_separation, stepper, stepper_with};
+use rigid_impulse::{BodyModel, BodyState};
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
@@ -219,7 +220,7 @@ fn a_constant_torque_spins_a_body_up_and_off_centre_springs_turn_it() {
 struct Sun(f64);
 
 impl ForceField for Sun {
-    fn wrench(&self, _t: f64, body: &rigid_impulse::Body) -> Force {
+    fn wrench(&self, _t: f64, _: &BodyModel, body: &BodyState) -> Force {
         let x = body.pose().translation;
         Force::new(DVec3::ZERO, x * (-self.0 / ops::powi(x.length(), 3)))
     }
@@ -386,7 +387,7 @@ fn bad_forces_are_refused_and_a_field_that_breaks_freezes_its_body() {
     #[derive(Debug)]
     struct Breaks;
     impl ForceField for Breaks {
-        fn wrench(&self, t: f64, _body: &rigid_impulse::Body) -> Force {
+        fn wrench(&self, t: f64, _: &BodyModel, _: &BodyState) -> Force {
             Force::new(DVec3::ZERO, DVec3::X * if t < 0.5 { 1.0 } else { f64::NAN })
         }
     }

@@ -5,7 +5,7 @@ mod common;
 
 use collision_broadphase::CoherentHash;
 use common::{ball, cuboid, earth, parts, smallest_separation, stepper};
-use rigid_impulse::{Body as RigidState, bounds::Travel, pair_matrix};
+use rigid_impulse::{BodyKind, BodyModel, BodyState, bounds::Travel, pair_matrix};
 use sim_math::{
     Aabb, Pose,
     glam::{DMat3, DVec3},
@@ -58,15 +58,16 @@ fn a_new_motion_round_an_ellipse_stays_in_its_boxes_and_is_never_late() {
         rate: 6.0,
     };
     // Boxes contain the sampled path.
-    let piece = Piece::scripted(0.0, Arc::new(ellipse)).unwrap();
+    let (model, piece) =
+        (BodyModel::new(BodyKind::Scripted), Piece::scripted(0.0, Arc::new(ellipse)).unwrap());
     let shape: Shape = Cuboid::new(DVec3::new(0.2, 0.1, 0.15)).unwrap().into();
     let extent = Extent::new(&shape, Pose::IDENTITY);
     let mut random = SplitMix64(12);
     for _ in 0..300 {
         let (from, dt) = (random.range(0.0, 5.0), random.range(0.0, 0.4));
-        let swept = piece.swept_box(&piece.at(from).unwrap(), dt, &shape, &extent).unwrap();
+        let swept = piece.swept_box(&piece.at(&model, from).unwrap(), dt, &shape, &extent).unwrap();
         for k in 0..=20 {
-            let then = piece.at(from + dt * f64::from(k) / 20.0).unwrap();
+            let then = piece.at(&model, from + dt * f64::from(k) / 20.0).unwrap();
             assert!(swept.grown(1e-12).contains_box(&shape.aabb(then.pose())));
         }
     }
@@ -171,6 +172,9 @@ fn fixed_bodies_are_inserted_once_never_updated_and_give_nothing_to_bounds_or_im
     assert_eq!(swept, collider.shape().aabb(before.pose()));
     assert_eq!(piece.travel(DVec3::ZERO, DVec3::X, 1.0, 0.5), Travel::NONE);
     let frame = rigid_impulse::ContactFrame::new(DVec3::ZERO, DVec3::Z).unwrap();
-    let other = RigidState::fixed(Pose::IDENTITY).unwrap();
-    assert_eq!(pair_matrix(&before, &other, &frame), DMat3::ZERO);
+    let other = BodyState::at_rest(Pose::IDENTITY).unwrap();
+    assert_eq!(
+        pair_matrix([world[block].model(), &BodyModel::FIXED], [&before, &other], &frame),
+        DMat3::ZERO
+    );
 }

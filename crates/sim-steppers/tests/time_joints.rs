@@ -28,7 +28,7 @@ fn ball(world: &mut World, at: DVec3) -> BodyId {
 fn energy(world: &World) -> f64 {
     let of = |body: &Body| {
         let height = body.position().z;
-        if body.is_free() { body.state().kinetic_energy() + body.mass() * G * height } else { 0.0 }
+        if body.is_free() { body.kinetic_energy() + body.mass() * G * height } else { 0.0 }
     };
     world.bodies().map(|(_, body)| of(body)).sum()
 }

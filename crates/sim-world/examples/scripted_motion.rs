@@ -35,15 +35,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("time [s] | table turned [rad] | sieve at y [m] | brick at z [m] | its energy [J]");
     for k in 0..=8 {
         let time = 0.1 * f64::from(k);
-        let [table, sieve, brick] = bodies.map(|id| world[id].piece().at(time));
-        let (brick, turned) = (brick?, table?.user_pose().rotation.to_scaled_axis().z);
+        let [table, sieve, brick] = bodies.map(|id| world[id].at(time));
+        let models = bodies.map(|id| world[id].model());
+        let (brick, turned) = (brick?, table?.user_pose(models[0]).rotation.to_scaled_axis().z);
         let height = brick.pose().translation.z;
         println!(
             "{:8.1} | {turned:18.6} | {:14.6} | {:14.6} | {:14.9}",
             time,
-            sieve?.user_pose().translation.y,
+            sieve?.user_pose(models[1]).translation.y,
             height,
-            brick.kinetic_energy() + world[bodies[2]].mass() * 9.81 * height
+            brick.kinetic_energy(models[2]) + world[bodies[2]].mass() * 9.81 * height
         );
     }
     Ok(())

@@ -72,7 +72,7 @@ use crate::{
     work::{ContactWork, ForceWork, JointWork},
     world::World,
 };
-use rigid_impulse::{Body as RigidState, BodyKind, CollisionKind};
+use rigid_impulse::{BodyKind, BodyModel, BodyState, CollisionKind};
 use sim_math::{glam::DVec3, spatial::Motion};
 
 /// Where the kinetic energy of an advance came from and went to, J.
@@ -183,10 +183,10 @@ pub struct Momentum {
 }
 
 impl Momentum {
-    fn of(state: &RigidState) -> Self {
-        let BodyKind::Free(mass) = state.kind() else { return Self::default() };
+    fn of(model: &BodyModel, state: &BodyState) -> Self {
+        let BodyKind::Free(mass) = model.kind() else { return Self::default() };
         let linear = state.velocity.linear * mass.mass();
-        Self { linear, angular: state.pose().translation.cross(linear) + state.spin() }
+        Self { linear, angular: state.pose().translation.cross(linear) + state.spin(model) }
     }
 
     /// An impulse (N·s) at a world point (m).
@@ -290,7 +290,7 @@ struct Closed {
 impl Account {
     /// Books the flight of a free body on its present piece until `time` (s), when another piece begins.
     pub(crate) fn flight(&mut self, body: &Body, gravity: DVec3, time: f64) {
-        let (Some(open), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
+        let (Some(open), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
         let (piece, mass) = (&body.piece, mass.mass());
         let from = piece.start().max(open);
         if from >= time {
@@ -320,7 +320,7 @@ impl Account {
 
     /// Books a step of `h` seconds that moved a free body from one place to another, m.
     pub(crate) fn carried(&mut self, body: &Body, gravity: DVec3, [from, to]: [DVec3; 2], h: f64) {
-        let (Some(_), BodyKind::Free(mass)) = (self.open, body.now.kind()) else { return };
+        let (Some(_), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
         let (weight, force) = (gravity * mass.mass(), body.pull * mass.mass());
         let (moved, moment) = (to - from, (from + to) * (0.5 * h));
         self.energy.gravity += weight.dot(moved);
@@ -330,8 +330,8 @@ impl Account {
     }
 
     /// Books what gravity and forces did to a body on an integrated piece over a span of time.
-    pub(crate) fn exerted(&mut self, piece: &Piece, weight: DVec3, span: [f64; 2], sum: &Exerted) {
-        let (Ok(a), Ok(b)) = (piece.at(span[0]), piece.at(span[1])) else { return };
+    pub(crate) fn exerted(&mut self, body: &Body, weight: DVec3, span: [f64; 2], sum: &Exerted) {
+        let (Ok(a), Ok(b)) = (body.at(span[0]), body.at(span[1])) else { return };
         self.energy.gravity += weight.dot(b.pose().translation - a.pose().translation);
         self.energy.forces += sum.work;
         let angular = sum.place.cross(weight);
@@ -339,26 +339,11 @@ impl Account {
         self.momentum.forces.add(Momentum { linear: sum.impulse, angular: sum.moment });
     }
 
-    /// Books impulses between two bodies, given the states before them.
-    pub(crate) fn collisions(&mut self, mut states: [RigidState; 2], collisions: &[Collision]) {
-        if self.open.is_none() {
-            return;
-        }
-        // An impulse that is not finite is never applied: its body is quarantined.
-        for c in collisions.iter().filter(|c| c.impulse.is_finite()) {
-            let velocity = |s: &[RigidState; 2]| [s[0].velocity_at(c.point), s[1].velocity_at(c.point)];
-            let before = velocity(&states);
-            states[0].apply_impulse_if_free(c.point, c.impulse);
-            states[1].apply_impulse_if_free(c.point, -c.impulse);
-            self.collision(c, [states[0].kind(), states[1].kind()], before, velocity(&states));
-        }
-    }
-
     /// Books one impulse, given the velocities of both bodies at its point before and after, m/s.
     pub(crate) fn collision(
         &mut self,
         c: &Collision,
-        kinds: [&BodyKind; 2],
+        kinds: [BodyKind; 2],
         before: [DVec3; 2],
         after: [DVec3; 2],
     ) {
@@ -393,10 +378,10 @@ impl Account {
     }
 
     /// Books that a free body was stopped.
-    pub(crate) fn stopped(&mut self, before: &RigidState, after: &RigidState) {
+    pub(crate) fn stopped(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
         if self.open.is_some() {
-            self.energy.sleep += after.kinetic_energy() - before.kinetic_energy();
-            self.momentum.sleep.add(Momentum::of(after).minus(Momentum::of(before)));
+            self.energy.sleep += after.kinetic_energy(model) - before.kinetic_energy(model);
+            self.momentum.sleep.add(Momentum::of(model, after).minus(Momentum::of(model, before)));
         }
     }
 
@@ -404,7 +389,8 @@ impl Account {
     /// and whether the user had put it wrong. Gives what it added to all potentials, J.
     pub(crate) fn moved(
         &mut self,
-        [before, after]: [&RigidState; 2],
+        model: &BodyModel,
+        [before, after]: [&BodyState; 2],
         pulls: [DVec3; 2],
         springs: f64,
         user: bool,
@@ -413,14 +399,14 @@ impl Account {
         let [weight, force] = pulls.map(|pull| pull.dot(shift));
         let lifted = springs - weight - force;
         if self.open.is_some() {
-            let change = Momentum::of(after).minus(Momentum::of(before));
+            let change = Momentum::of(model, after).minus(Momentum::of(model, before));
             self.energy.gravity += weight;
             self.energy.forces += force;
             if springs != 0.0 {
                 // The fall of their potential has it, but it is no work on a motion.
                 *self.elastic.get_or_insert(0.0) -= springs;
             }
-            let turned = after.kinetic_energy() - before.kinetic_energy();
+            let turned = after.kinetic_energy(model) - before.kinetic_energy(model);
             let (energy, momentum) = if user {
                 (&mut self.energy.outside, &mut self.momentum.outside)
             } else {
@@ -433,13 +419,13 @@ impl Account {
     }
 
     /// Books that a free body was slowed down to pay for a correction; `carrier` is the velocity of a script that carries it.
-    pub(crate) fn slowed(&mut self, before: &RigidState, after: &RigidState, carrier: Motion) {
+    pub(crate) fn slowed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2], carrier: Motion) {
         if self.open.is_some() {
-            let change = Momentum::of(after).minus(Momentum::of(before));
-            let spin = after.spin() - before.spin();
+            let change = Momentum::of(model, after).minus(Momentum::of(model, before));
+            let spin = after.spin(model) - before.spin(model);
             let carried = carrier.linear.dot(change.linear) + carrier.angular.dot(spin);
             self.energy.scripted += carried;
-            self.energy.correction += after.kinetic_energy() - before.kinetic_energy() - carried;
+            self.energy.correction += after.kinetic_energy(model) - before.kinetic_energy(model) - carried;
             self.momentum.correction.add(change);
         }
     }
@@ -457,10 +443,10 @@ impl Account {
     }
 
     /// Books a change of velocity by the user.
-    pub(crate) fn pushed(&mut self, before: &RigidState, after: &RigidState) {
+    pub(crate) fn pushed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
         if self.open.is_some() {
-            self.energy.outside += after.kinetic_energy() - before.kinetic_energy();
-            self.momentum.outside.add(Momentum::of(after).minus(Momentum::of(before)));
+            self.energy.outside += after.kinetic_energy(model) - before.kinetic_energy(model);
+            self.momentum.outside.add(Momentum::of(model, after).minus(Momentum::of(model, before)));
         }
     }
 }
@@ -470,12 +456,12 @@ impl World {
     fn motion(&self) -> (f64, Momentum) {
         let (mut energy, mut sum) = (0.0, Momentum::default());
         for (_, body) in self.bodies() {
-            let BodyKind::Free(mass) = body.now.kind() else { continue };
+            let BodyKind::Free(mass) = body.kind() else { continue };
             let (pose, velocity) = (body.now.pose(), body.now.velocity);
             let linear = velocity.linear * mass.mass();
             let turning = pose.inverse_transform_vector(velocity.angular);
             let spin = mass.moments() * turning;
-            // As `RigidState::kinetic_energy` has it, to the bit.
+            // As `BodyState::kinetic_energy` has it, to the bit.
             energy += 0.5 * mass.mass() * velocity.linear.length_squared() + 0.5 * spin.dot(turning);
             let angular = pose.translation.cross(linear) + pose.transform_vector(spin);
             sum.add(Momentum { linear, angular });
@@ -579,34 +565,15 @@ impl StepperAccess<'_> {
         }
     }
 
-    /// Books impulses between two bodies in the open account, given the states before them.
-    pub fn book_collisions(&mut self, before: &[RigidState; 2], collisions: &[Collision]) {
-        self.world.account.collisions(*before, collisions);
-    }
-
     /// Books one impulse in the open account, given what the two bodies are and their velocities at its point before and
     /// after it, m/s, for those that know these.
     pub fn book_collision(
         &mut self,
         collision: &Collision,
-        kinds: [&BodyKind; 2],
+        kinds: [BodyKind; 2],
         before: [DVec3; 2],
         after: [DVec3; 2],
     ) {
         self.world.account.collision(collision, kinds, before, after);
-    }
-}
-
-trait ApplyIfFree {
-    fn apply_impulse_if_free(&mut self, point: DVec3, impulse: DVec3);
-}
-
-impl ApplyIfFree for RigidState {
-    /// Spares bodies that are not free the multiplication by zero.
-    #[inline]
-    fn apply_impulse_if_free(&mut self, point: DVec3, impulse: DVec3) {
-        if matches!(self.kind(), BodyKind::Free(_)) {
-            self.apply_impulse(point, impulse);
-        }
     }
 }

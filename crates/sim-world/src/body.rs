@@ -7,10 +7,10 @@ use crate::{
     script::Script,
     solid::mass_of,
 };
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind, Material, MaterialTable, PrincipalMass};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState, Material, MaterialTable, PrincipalMass};
 use sim_math::{
     Pose,
-    glam::{DQuat, DVec3},
+    glam::{DMat3, DQuat, DVec3},
     mass::{self, MassProperties},
     spatial::Motion,
 };
@@ -25,11 +25,13 @@ pub const DEFAULT_FRICTION: f64 = 0.5;
 /// Restitution of a surface that nobody gave one.
 pub const DEFAULT_RESTITUTION: f64 = 0.0;
 
-/// A body in a world. Its present state is that of the world's time; poses are of the frame the user modelled in.
+/// A body in a world: a model, which does not change while it moves, and a state, which does. Its present state is that of the world's time; poses are of the
+/// frame the user modelled in.
 #[derive(Debug, Clone)]
 pub struct Body {
+    pub(crate) model: BodyModel,
     pub(crate) piece: Piece,
-    pub(crate) now: RigidState,
+    pub(crate) now: BodyState,
     pub(crate) colliders: SmallVec<[ColliderId; 4]>,
     /// Acceleration by constant forces, m/s².
     pub(crate) pull: DVec3,
@@ -100,7 +102,7 @@ impl Body {
     #[inline]
     #[must_use]
     pub fn kind(&self) -> &BodyKind {
-        self.now.kind()
+        self.model.kind()
     }
 
     /// True if forces and impulses move it.
@@ -126,6 +128,20 @@ impl Body {
         }
     }
 
+    /// 1/m, or zero if it is not free, 1/kg.
+    #[inline]
+    #[must_use]
+    pub fn inverse_mass(&self) -> f64 {
+        self.model.inverse_mass()
+    }
+
+    /// Present inverse inertia in world axes, or zero if it is not free, 1/(kg·m²).
+    #[inline]
+    #[must_use]
+    pub fn inverse_inertia(&self) -> DMat3 {
+        self.now.inverse_inertia(&self.model)
+    }
+
     /// Present position of the origin of the user's frame, world, m.
     #[must_use]
     pub fn position(&self) -> DVec3 {
@@ -135,7 +151,7 @@ impl Body {
     /// Present pose of the user's frame.
     #[must_use]
     pub fn user_pose(&self) -> Pose {
-        self.now.user_pose()
+        self.now.user_pose(&self.model)
     }
 
     /// Present position of the centre of mass, world, m.
@@ -158,11 +174,39 @@ impl Body {
         self.now.velocity_at(point)
     }
 
+    /// What of it does not change while it moves: kind, mass, moments, user's frame.
+    #[inline]
+    #[must_use]
+    pub fn model(&self) -> &BodyModel {
+        &self.model
+    }
+
     /// Present state as the engine keeps it: centre of mass, principal axes.
     #[inline]
     #[must_use]
-    pub fn state(&self) -> &RigidState {
+    pub fn state(&self) -> &BodyState {
         &self.now
+    }
+
+    /// State at a time (s) not before the start of the motion that the body is on.
+    ///
+    /// # Errors
+    /// The time or the state is not finite.
+    #[inline]
+    pub fn at(&self, time: f64) -> Result<BodyState, BodyError> {
+        self.piece.at(&self.model, time)
+    }
+
+    /// Present kinetic energy, J; zero if it is not free.
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        self.now.kinetic_energy(&self.model)
+    }
+
+    /// Present angular momentum about the centre of mass, world axes, kg·m²/s; zero if it is not free.
+    #[must_use]
+    pub fn spin(&self) -> DVec3 {
+        self.now.spin(&self.model)
     }
 
     /// The motion that the body is on.
@@ -349,27 +393,31 @@ impl BodyBuilder {
         materials: &MaterialTable,
     ) -> Result<(Body, Vec<Collider>), WorldError> {
         let named = |source: BodyError| WorldError::Body { body: id, source };
-        let piece = match &self.kind {
+        let (model, piece) = match &self.kind {
             Kind::Free => {
                 let (mass, user_from_body) = self.principal_mass(id, materials)?;
-                let mut state = RigidState::free(mass, self.pose)
-                    .and_then(|_| RigidState::free(mass, self.pose * user_from_body))
-                    .and_then(|s| s.with_user_frame(user_from_body))
+                let mut state = BodyState::at_rest(self.pose)
+                    .and_then(|_| BodyState::at_rest(self.pose * user_from_body))
                     .map_err(named)?;
+                let model = BodyModel::new(BodyKind::Free(mass));
+                let model = model.with_user_frame(user_from_body).map_err(named)?;
                 check_velocity(self.velocity).map_err(named)?;
                 state.velocity = self.velocity;
-                Piece::ballistic(time, state, gravity)
+                (model, Piece::ballistic(time, &model, state, gravity))
             }
-            Kind::Fixed => Piece::still(RigidState::fixed(self.pose).map_err(named)?),
-            Kind::Scripted(script) => Piece::scripted(time, script.clone()).map_err(named)?,
+            Kind::Fixed => (BodyModel::FIXED, Piece::still(BodyState::at_rest(self.pose).map_err(named)?)),
+            Kind::Scripted(script) => {
+                let model = BodyModel::new(BodyKind::Scripted);
+                (model, Piece::scripted(time, script.clone()).map_err(named)?)
+            }
         };
-        let now = piece.at(time).map_err(named)?;
-        let body_from_user = now.pose().inverse_mul(&now.user_pose());
+        let now = piece.at(&model, time).map_err(named)?;
+        let body_from_user = now.pose().inverse_mul(&now.user_pose(&model));
         check_density(self.density).map_err(named)?;
         let is_free = matches!(self.kind, Kind::Free);
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
-            RigidState::fixed(given.user_from_shape).map_err(named)?;
+            BodyState::at_rest(given.user_from_shape).map_err(named)?;
             let shape = given.shape;
             if is_free && !shape.bounding_radius().is_finite() {
                 return Err(WorldError::Unbounded { body: id, index, shape: shape.name() });
@@ -391,6 +439,7 @@ impl BodyBuilder {
         }
         let colliders_of = SmallVec::new();
         let body = Body {
+            model,
             piece,
             now,
             colliders: colliders_of,

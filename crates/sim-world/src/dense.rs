@@ -44,7 +44,7 @@
 //!
 //! `both_ends_are_met_and_velocity_is_the_derivative`, `bounds_hold_for_the_polynomial`
 
-use rigid_impulse::{Body as RigidState, BodyError};
+use rigid_impulse::{BodyError, BodyModel, BodyState};
 use sim_math::{
     Aabb, Pose,
     glam::{DQuat, DVec3, DVec4},
@@ -57,7 +57,7 @@ use std::ops::{Mul, Sub};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Dense {
     length: f64,
-    end: RigidState,
+    end: BodyState,
     path: [DVec3; 6],
     turn: [DVec4; 6],
     /// Acceleration of the centre at the end, m/s².
@@ -109,7 +109,7 @@ macro_rules! hermite {
 impl Dense {
     /// From the states and slopes at both ends, `length` seconds apart, and how far the centre moved, m: more exactly than the
     /// rounded places say. The end has the sign of quaternion that is nearer.
-    pub(crate) fn new(length: f64, ends: [&RigidState; 2], moved: DVec3, slopes: [Slopes; 2]) -> Self {
+    pub(crate) fn new(length: f64, ends: [&BodyState; 2], moved: DVec3, slopes: [Slopes; 2]) -> Self {
         let [from, to] = ends;
         let (h, q0) = (length, DVec4::from(from.pose().rotation));
         let mut q1 = DVec4::from(to.pose().rotation);
@@ -148,7 +148,7 @@ impl Dense {
 
     /// State at its end.
     #[must_use]
-    pub fn end(&self) -> &RigidState {
+    pub fn end(&self) -> &BodyState {
         &self.end
     }
 
@@ -171,16 +171,16 @@ impl Dense {
     }
 
     /// State `past` seconds after the end, where the motion is not known yet: the acceleration stays.
-    pub(crate) fn beyond(&self, past: f64) -> Result<RigidState, BodyError> {
+    pub(crate) fn beyond(&self, model: &BodyModel, past: f64) -> Result<BodyState, BodyError> {
         let mut state = self.end;
         if past != 0.0 {
-            state.advance(past, self.last)?;
+            state.advance(model, past, self.last)?;
         }
         Ok(state)
     }
 
     /// State `tau` seconds after the start, up to the end.
-    pub(crate) fn at(&self, start: &RigidState, tau: f64) -> Result<RigidState, BodyError> {
+    pub(crate) fn at(&self, start: &BodyState, tau: f64) -> Result<BodyState, BodyError> {
         if !tau.is_finite() {
             return Err(BodyError::NonFinite { what: "time", value: tau });
         }
@@ -216,7 +216,7 @@ impl Dense {
     }
 
     /// Velocity of the centre `tau` seconds after the start, m/s.
-    pub(crate) fn center_velocity(&self, start: &RigidState, tau: f64) -> DVec3 {
+    pub(crate) fn center_velocity(&self, start: &BodyState, tau: f64) -> DVec3 {
         if tau <= 0.0 {
             return start.velocity.linear;
         }
@@ -235,7 +235,7 @@ impl Dense {
     }
 
     /// Box of the path of the centre over the piece and `more` seconds beyond its end, where it is a guess.
-    pub(crate) fn path_box(&self, start: &RigidState, more: f64) -> Result<Aabb, BodyError> {
+    pub(crate) fn path_box(&self, start: &BodyState, more: f64) -> Result<Aabb, BodyError> {
         let origin = start.pose().translation;
         let mut path = Aabb { min: origin, max: origin };
         for p in self.path {
@@ -275,19 +275,20 @@ fn second<V: Copy + Sub<Output = V> + Mul<f64, Output = V>>(points: &[V; 6], h: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rigid_impulse::PrincipalMass;
+    use rigid_impulse::{BodyKind, PrincipalMass};
     use sim_math::{spatial::Motion, testkit::SplitMix64};
 
     /// A random start, and an end that belongs to a motion with random accelerations.
-    fn random(random: &mut SplitMix64) -> (RigidState, Dense) {
+    fn random(random: &mut SplitMix64) -> (BodyState, Dense) {
         let mass = PrincipalMass::cuboid(2.0, DVec3::new(0.5, 0.3, 0.1)).unwrap();
-        let mut from = RigidState::free(mass, Pose::new(random.vec3(3.0), random.unit_quat())).unwrap();
+        let model = BodyModel::new(BodyKind::Free(mass));
+        let mut from = BodyState::at_rest(Pose::new(random.vec3(3.0), random.unit_quat())).unwrap();
         from.velocity = Motion::new(random.vec3(5.0), random.vec3(5.0));
         let h = random.range(1e-3, 0.05);
         let mut to = from;
-        to.advance(h, random.vec3(20.0)).unwrap();
+        to.advance(&model, h, random.vec3(20.0)).unwrap();
         to.velocity.linear += random.vec3(0.1);
-        let slopes = |state: &RigidState, random: &mut SplitMix64| {
+        let slopes = |state: &BodyState, random: &mut SplitMix64| {
             let q = state.pose().rotation;
             let w = DQuat::from_vec4(state.velocity.angular.extend(0.0));
             let alpha = DQuat::from_vec4(random.vec3(30.0).extend(0.0));
@@ -332,7 +333,7 @@ mod tests {
             let path = dense.path_box(&from, 0.0).unwrap();
             let direction = source.unit_vec3();
             let most = dense.acceleration_along(direction);
-            let mut last: Option<RigidState> = None;
+            let mut last: Option<BodyState> = None;
             for k in 0..=20 {
                 let state = dense.at(&from, h * f64::from(k) / 20.0).unwrap();
                 let at = state.pose().translation;

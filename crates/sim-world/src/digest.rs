@@ -5,7 +5,7 @@ use crate::{
     piece::Law,
     world::World,
 };
-use rigid_impulse::{Body as RigidState, BodyKind};
+use rigid_impulse::{BodyKind, BodyModel, BodyState};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{FixedState, Shape};
 use std::hash::{BuildHasher, Hasher};
@@ -32,11 +32,11 @@ impl<H: Hasher> Bits<H> {
         self.numbers(p.rotation.to_array());
     }
 
-    fn state(&mut self, s: &RigidState) {
+    fn state(&mut self, model: &BodyModel, s: &BodyState) {
         self.pose(s.pose());
-        self.pose(&s.user_pose());
+        self.pose(&s.user_pose(model));
         self.numbers(s.velocity.to_array());
-        match s.kind() {
+        match model.kind() {
             BodyKind::Free(m) => {
                 self.0.write_u8(0);
                 self.number(m.mass());
@@ -108,14 +108,14 @@ impl World {
         for (id, body) in self.bodies() {
             bits.0.write_u32(id.index());
             bits.0.write_u32(id.generation());
-            bits.state(body.state());
+            bits.state(body.model(), body.state());
             let piece = body.piece();
             bits.number(piece.start());
-            bits.state(piece.state());
+            bits.state(body.model(), piece.state());
             match piece.law() {
                 Law::Ballistic { acceleration, .. } => bits.vector(*acceleration),
                 Law::Integrated(dense) => {
-                    bits.state(dense.end());
+                    bits.state(body.model(), dense.end());
                     bits.numbers(dense.numbers());
                 }
                 Law::Still | Law::Scripted { .. } => {}

@@ -11,7 +11,7 @@
 //! assert_eq!(world[ball].position(), DVec3::new(0.0, 0.0, 1.0));
 //!
 //! // Time is a stepper's business. What a body does until its next event has a closed form.
-//! let later = world[ball].piece().at(0.1)?;
+//! let later = world[ball].at(0.1)?;
 //! assert!((later.pose().translation.z - (1.0 - 0.5 * 9.81 * 0.01)).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

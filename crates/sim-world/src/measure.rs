@@ -8,7 +8,7 @@ impl World {
     /// Kinetic energy of all free bodies, J.
     #[must_use]
     pub fn kinetic_energy(&self) -> f64 {
-        self.bodies().map(|(_, b)| b.state().kinetic_energy()).sum()
+        self.bodies().map(|(_, b)| b.kinetic_energy()).sum()
     }
 
     /// Potential energy, J: of all free bodies in uniform gravity, zero at the origin, and of all springs.
@@ -61,7 +61,7 @@ impl World {
     /// Angular momentum of all free bodies about the origin, kg·m²/s.
     #[must_use]
     pub fn angular_momentum(&self) -> DVec3 {
-        self.free_bodies().map(|(m, b)| b.center().cross(b.velocity().linear * m) + b.state().spin()).sum()
+        self.free_bodies().map(|(m, b)| b.center().cross(b.velocity().linear * m) + b.spin()).sum()
     }
 
     fn free_bodies(&self) -> impl Iterator<Item = (f64, &Body)> {

@@ -43,7 +43,7 @@ use crate::{
     dense::Dense,
     script::{Limits, Script},
 };
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind, bounds::Travel, bounds::max_angular_speed};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState, bounds::Travel, bounds::max_angular_speed};
 use sim_math::{Aabb, Pose, glam::DVec3, swept};
 use sim_traits::Shape;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub enum Law {
 #[derive(Debug, Clone)]
 pub struct Piece {
     start: f64,
-    state: RigidState,
+    state: BodyState,
     law: Law,
 }
 
@@ -112,21 +112,21 @@ impl Extent {
 impl Piece {
     /// A body that stays where it is.
     #[must_use]
-    pub fn still(state: RigidState) -> Self {
+    pub fn still(state: BodyState) -> Self {
         Self { start: 0.0, state, law: Law::Still }
     }
 
     /// From saved parts.
     #[cfg(feature = "serde")]
-    pub(crate) fn raw(start: f64, state: RigidState, law: Law) -> Self {
+    pub(crate) fn raw(start: f64, state: BodyState, law: Law) -> Self {
         Self { start, state, law }
     }
 
     /// Free flight from `state` at time `start` (s) with constant acceleration of the centre of mass (m/s²). For a body that is
     /// not free the velocity is constant.
     #[must_use]
-    pub fn ballistic(start: f64, state: RigidState, acceleration: DVec3) -> Self {
-        let max_spin = match state.kind() {
+    pub fn ballistic(start: f64, model: &BodyModel, state: BodyState, acceleration: DVec3) -> Self {
+        let max_spin = match model.kind() {
             BodyKind::Free(m) if state.velocity.angular != DVec3::ZERO => {
                 let omega_body = state.pose().inverse_transform_vector(state.velocity.angular);
                 max_angular_speed(m.moments(), omega_body)
@@ -137,9 +137,14 @@ impl Piece {
     }
 
     /// As [`Piece::ballistic`], with a bound on the angular speed that costs little and is up to the root of the ratio of its moments too large.
-    pub(crate) fn ballistic_loosely(start: f64, state: RigidState, acceleration: DVec3) -> Self {
+    pub(crate) fn ballistic_loosely(
+        start: f64,
+        model: &BodyModel,
+        state: BodyState,
+        acceleration: DVec3,
+    ) -> Self {
         let spin = state.velocity.angular.length();
-        let max_spin = match state.kind() {
+        let max_spin = match model.kind() {
             BodyKind::Free(m) if spin > 0.0 => {
                 spin * (m.moments().max_element() / m.moments().min_element()).sqrt() * (1.0 + 1e-12)
             }
@@ -149,7 +154,7 @@ impl Piece {
     }
 
     /// Motion under forces.
-    pub(crate) fn integrated(start: f64, state: RigidState, dense: Arc<Dense>) -> Self {
+    pub(crate) fn integrated(start: f64, state: BodyState, dense: Arc<Dense>) -> Self {
         Self { start, state, law: Law::Integrated(dense) }
     }
 
@@ -188,7 +193,7 @@ impl Piece {
     /// State at the start.
     #[inline]
     #[must_use]
-    pub fn state(&self) -> &RigidState {
+    pub fn state(&self) -> &BodyState {
         &self.state
     }
 
@@ -206,24 +211,24 @@ impl Piece {
         matches!(self.law, Law::Still)
     }
 
-    /// State at a time (s) not before the start.
+    /// State at a time (s) not before the start, of the body with this model.
     ///
     /// # Errors
     /// The time or the state is not finite.
     #[inline]
-    pub fn at(&self, time: f64) -> Result<RigidState, BodyError> {
+    pub fn at(&self, model: &BodyModel, time: f64) -> Result<BodyState, BodyError> {
         match &self.law {
             Law::Still => Ok(self.state),
             // Asked for by everything that follows a collision.
             Law::Ballistic { .. } if time.to_bits() == self.start.to_bits() => Ok(self.state),
             Law::Ballistic { acceleration, .. } => {
                 let mut state = self.state;
-                state.advance(time - self.start, *acceleration)?;
+                state.advance(model, time - self.start, *acceleration)?;
                 Ok(state)
             }
             Law::Integrated(dense) => {
                 let past = time - self.end();
-                if past < 0.0 { dense.at(&self.state, time - self.start) } else { dense.beyond(past) }
+                if past < 0.0 { dense.at(&self.state, time - self.start) } else { dense.beyond(model, past) }
             }
             Law::Scripted { script, .. } => scripted_state(script.as_ref(), time),
         }
@@ -326,7 +331,7 @@ impl Piece {
     /// Numbers that are not finite.
     pub fn swept_box(
         &self,
-        now: &RigidState,
+        now: &BodyState,
         dt: f64,
         shape: &Shape,
         extent: &Extent,
@@ -359,8 +364,8 @@ fn turning(radius: f64, rate: f64) -> f64 {
     if rate > 0.0 { radius * rate } else { 0.0 }
 }
 
-fn scripted_state(script: &dyn Script, time: f64) -> Result<RigidState, BodyError> {
-    let mut state = RigidState::scripted(script.pose(time))?;
+fn scripted_state(script: &dyn Script, time: f64) -> Result<BodyState, BodyError> {
+    let mut state = BodyState::at_rest(script.pose(time))?;
     let velocity = script.velocity(time);
     if let Some(&value) = velocity.to_array().iter().find(|x| !x.is_finite()) {
         return Err(BodyError::NonFinite { what: "scripted velocity", value });
@@ -385,29 +390,31 @@ mod tests {
         ]
     }
 
-    fn random_piece(random: &mut SplitMix64) -> Piece {
+    fn random_piece(random: &mut SplitMix64) -> (BodyModel, Piece) {
         let mass = PrincipalMass::cuboid(1.0, DVec3::new(0.5, 0.3, 0.1)).unwrap();
         let pose = Pose::new(random.vec3(2.0), random.unit_quat());
-        let mut state = RigidState::free(mass, pose).unwrap();
+        let mut state = BodyState::at_rest(pose).unwrap();
         state.velocity = Motion::new(random.vec3(8.0), random.vec3(4.0));
         if random.range(0.0, 1.0) < 0.3 {
             let velocity = state.velocity;
-            return Piece::scripted(0.5, Arc::new(Screw { start: pose, velocity })).unwrap();
+            let piece = Piece::scripted(0.5, Arc::new(Screw { start: pose, velocity })).unwrap();
+            return (BodyModel::new(BodyKind::Scripted), piece);
         }
-        Piece::ballistic(0.5, state, random.vec3(10.0))
+        let model = BodyModel::new(BodyKind::Free(mass));
+        (model, Piece::ballistic(0.5, &model, state, random.vec3(10.0)))
     }
 
     #[test]
     fn looking_at_a_piece_changes_nothing() {
         let mut random = SplitMix64(1);
         for _ in 0..100 {
-            let piece = random_piece(&mut random);
-            let at = piece.at(1.7).unwrap();
+            let (model, piece) = random_piece(&mut random);
+            let at = piece.at(&model, 1.7).unwrap();
             for k in 0..5 {
-                piece.at(0.5 + 0.2 * f64::from(k)).unwrap();
+                piece.at(&model, 0.5 + 0.2 * f64::from(k)).unwrap();
             }
-            assert_eq!(piece.at(1.7).unwrap(), at);
-            assert!(piece.at(f64::NAN).is_err());
+            assert_eq!(piece.at(&model, 1.7).unwrap(), at);
+            assert!(piece.at(&model, f64::NAN).is_err());
         }
     }
 
@@ -415,14 +422,14 @@ mod tests {
     fn boxes_contain_what_moves() {
         let mut random = SplitMix64(2);
         for _ in 0..300 {
-            let piece = random_piece(&mut random);
+            let (model, piece) = random_piece(&mut random);
             let (from, dt) = (random.range(0.5, 1.0), random.range(0.0, 0.5));
-            let now = piece.at(from).unwrap();
+            let now = piece.at(&model, from).unwrap();
             for shape in shapes() {
                 let extent = Extent::new(&shape, Pose::new(random.vec3(0.5), random.unit_quat()));
                 let swept = piece.swept_box(&now, dt, &shape, &extent).unwrap();
                 for k in 0..=10 {
-                    let then = piece.at(from + dt * f64::from(k) / 10.0).unwrap();
+                    let then = piece.at(&model, from + dt * f64::from(k) / 10.0).unwrap();
                     let inner = shape.aabb(&(*then.pose() * extent.body_from_shape));
                     assert!(swept.grown(1e-12).contains_box(&inner), "{shape:?} leaves its box");
                 }
@@ -434,20 +441,20 @@ mod tests {
     fn travel_bounds_hold() {
         let mut random = SplitMix64(3);
         for _ in 0..300 {
-            let piece = random_piece(&mut random);
+            let (model, piece) = random_piece(&mut random);
             let from = random.range(0.5, 1.0);
-            let now = piece.at(from).unwrap();
+            let now = piece.at(&model, from).unwrap();
             for shape in shapes() {
                 let extent = Extent::new(&shape, Pose::new(random.vec3(0.5), random.unit_quat()));
                 for _ in 0..10 {
                     let (direction, tau) = (random.unit_vec3(), random.range(0.0, 0.5));
                     // How far the plane that bounds the shape along the direction can have moved.
-                    let height = |state: &RigidState| {
+                    let height = |state: &BodyState| {
                         let pose = *state.pose() * extent.body_from_shape;
                         let local = pose.inverse_transform_vector(direction);
                         direction.dot(pose.transform_point(shape.support(local).unwrap()))
                     };
-                    let then = piece.at(from + tau).unwrap();
+                    let then = piece.at(&model, from + tau).unwrap();
                     let bound =
                         piece.travel(piece.center_velocity(from), direction, 1.0, extent.spin_radius).at(tau);
                     let travelled = height(&then) - height(&now);
@@ -463,7 +470,7 @@ mod tests {
         let piece = Piece::scripted(0.0, Arc::new(Screw { start: Pose::IDENTITY, velocity })).unwrap();
         let floor = Shape::from(HalfSpace::up());
         let extent = Extent::new(&floor, Pose::IDENTITY);
-        let now = piece.at(0.0).unwrap();
+        let now = piece.at(&BodyModel::new(BodyKind::Scripted), 0.0).unwrap();
         let bound = piece.travel(now.velocity.linear, DVec3::Z, 1.0, extent.spin_radius);
         assert_eq!((bound.quadratic, bound.linear), (0.0, 1.0));
         assert!(piece.swept_box(&now, 0.5, &floor, &extent).unwrap().max.z >= 0.5);

@@ -1,6 +1,6 @@
 //! Contact scenes (workload W3) through ours and through rapier, f64 and f32, in one run on one machine.
 //!
-//! `RUSTFLAGS="-C target-cpu=native" cargo run --release --bin contact [SCENE] [ROUNDS] [ENGINE]` in this folder prints a table: milliseconds
+//! `cargo run --release --bin contact [SCENE] [ROUNDS] [ENGINE]` in this folder prints a table: milliseconds
 //! per step, for each step the least of all rounds, averaged over all steps, over the steps until nothing moves faster than 1 cm/s any more, and over the
 //! last hundred; the deepest overlap at the end of the run as one narrow phase judges it for all; how far a body has drifted sideways and how fast it
 //! still moves.

@@ -1,24 +1,82 @@
 //! Numbers the soft kernel runs on: one contact patch, or eight side by side. Every lane does the arithmetic of one
 //! `f64` in the same order, so that it has the same bits, whatever vector registers the machine has.
 
+#![allow(unsafe_code, reason = "code for some processors only")]
+
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, Neg, Sub, SubAssign};
 
-#[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
+#[cfg(target_arch = "x86_64")]
 mod avx;
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq"))]
+#[cfg(all(target_arch = "x86_64", knows_avx512))]
 mod avx512;
-#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "avx"))))]
+#[cfg(any(test, not(target_arch = "x86_64")))]
 mod plain;
-#[cfg(test)]
-pub(super) use plain::Four as PlainFour;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 
-/// Four numbers side by side: in a vector register where the build may use one.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
-pub(super) type Four = avx::Four;
-/// Four numbers side by side: in a vector register where the build may use one.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx")))]
-pub(super) type Four = plain::Four;
+/// Lanes for every target.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(super) type Plain = Twice<plain::Four>;
+/// Lanes for every x86-64.
+#[cfg(target_arch = "x86_64")]
+pub(super) type Sse2 = Twice<sse2::Two>;
+/// Lanes for processors with AVX.
+#[cfg(target_arch = "x86_64")]
+pub(super) type Avx = Twice<avx::Four>;
+/// Lanes for processors with AVX-512.
+#[cfg(all(target_arch = "x86_64", knows_avx512))]
+pub(super) type Avx512 = avx512::Eight;
+
+/// The vector instructions that there are lanes for, those with the widest registers last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Instructions {
+    /// Those that the compiler finds.
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
+    #[cfg(target_arch = "x86_64")]
+    Avx,
+    #[cfg(all(target_arch = "x86_64", knows_avx512))]
+    Avx512,
+}
+
+impl Instructions {
+    /// All that this build knows.
+    pub(super) const ALL: &'static [Self] = &[
+        #[cfg(any(test, not(target_arch = "x86_64")))]
+        Self::Plain,
+        #[cfg(target_arch = "x86_64")]
+        Self::Sse2,
+        #[cfg(target_arch = "x86_64")]
+        Self::Avx,
+        #[cfg(all(target_arch = "x86_64", knows_avx512))]
+        Self::Avx512,
+    ];
+
+    /// True if the processor has them.
+    pub(super) fn are_there(self) -> bool {
+        match self {
+            #[cfg(any(test, not(target_arch = "x86_64")))]
+            Self::Plain => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Sse2 => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx => std::arch::is_x86_feature_detected!("avx"),
+            #[cfg(all(target_arch = "x86_64", knows_avx512))]
+            Self::Avx512 => {
+                std::arch::is_x86_feature_detected!("avx512f")
+                    && std::arch::is_x86_feature_detected!("avx512dq")
+            }
+        }
+    }
+
+    /// Those with the widest registers that the processor has.
+    pub(super) fn widest() -> Self {
+        Self::ALL.iter().rev().copied().find(|i| i.are_there()).unwrap_or(Self::ALL[0])
+    }
+}
 
 /// Eight numbers that are read and written together: one cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -50,17 +108,13 @@ impl Slot {
     }
 }
 
-/// What the solver runs on.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq"))]
-pub(super) type Wide = avx512::Eight;
-/// What the solver runs on.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512dq")))]
-pub(super) type Wide = Twice<Four>;
-
 /// Most lanes of any kind.
 pub(super) const MAX_LANES: usize = 8;
 
 /// Arithmetic lane by lane.
+///
+/// Kinds for vector instructions are used only where the processor has these: see [`Instructions`]. All arithmetic on them is to be within [`Lane::compiled`]
+/// and inlined there; what is not is right, but slow.
 pub(super) trait Lane:
     Copy
     + Debug
@@ -76,6 +130,14 @@ pub(super) trait Lane:
 {
     /// How many numbers side by side.
     const LANES: usize;
+    /// Work compiled for the instructions of this kind.
+    ///
+    /// # Safety
+    /// The processor has them.
+    #[inline(always)]
+    unsafe fn compiled<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
     /// The same number in every lane.
     fn splat(x: f64) -> Self;
     /// The greater number of each lane.
@@ -93,6 +155,38 @@ pub(super) trait Lane:
     /// True if every lane is zero: not if one is NaN.
     fn is_zero(self) -> bool;
 }
+
+/// An array of the values of a function, which is inlined for sure: [`std::array::from_fn`] is so only where that is small.
+#[inline(always)]
+pub(super) fn each<T: Copy, const N: usize>(of: impl Fn(usize) -> T) -> [T; N] {
+    let mut out = [of(0); N];
+    for (k, out) in out.iter_mut().enumerate().skip(1) {
+        *out = of(k);
+    }
+    out
+}
+
+/// An expression compiled for the instructions of lanes, see [`Lane::compiled`]. The closure is inlined into that function.
+macro_rules! compiled {
+    ($lane:ty, $work:expr) => {
+        <$lane>::compiled(
+            #[inline(always)]
+            || $work,
+        )
+    };
+}
+pub(super) use compiled;
+
+/// A closure that is inlined for sure.
+macro_rules! inlined {
+    ($closure:expr) => {
+        std::convert::identity(
+            #[inline(always)]
+            $closure,
+        )
+    };
+}
+pub(super) use inlined;
 
 /// The greater of two numbers that are not NaN, as one instruction.
 #[inline(always)]
@@ -203,6 +297,12 @@ impl<L: Lane> Lane for Twice<L> {
     const LANES: usize = 2 * L::LANES;
 
     #[inline(always)]
+    unsafe fn compiled<R>(work: impl FnOnce() -> R) -> R {
+        // SAFETY: as the caller promises.
+        unsafe { L::compiled(work) }
+    }
+
+    #[inline(always)]
     fn splat(x: f64) -> Self {
         Self(L::splat(x), L::splat(x))
     }
@@ -224,14 +324,17 @@ impl<L: Lane> Lane for Twice<L> {
 
     #[inline(always)]
     fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8] {
-        let (x, y) = (L::columns(&row), L::columns(|lane| row(lane + L::LANES)));
-        std::array::from_fn(|k| Self(x[k], y[k]))
+        let (x, y) = (L::columns(&row), L::columns(inlined!(|lane: usize| row(lane + L::LANES))));
+        each(inlined!(|k: usize| Self(x[k], y[k])))
     }
 
     #[inline(always)]
     fn rows(columns: [Self; 8], mut write: impl FnMut(usize, Slot)) {
-        L::rows(columns.map(|c| c.0), &mut write);
-        L::rows(columns.map(|c| c.1), |lane, row| write(lane + L::LANES, row));
+        L::rows(each(inlined!(|k: usize| columns[k].0)), &mut write);
+        L::rows(
+            each(inlined!(|k: usize| columns[k].1)),
+            inlined!(|lane: usize, row: Slot| write(lane + L::LANES, row)),
+        );
     }
 
     #[inline(always)]

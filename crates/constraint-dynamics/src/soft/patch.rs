@@ -37,7 +37,7 @@
 //!
 //! # Cost
 //!
-//! About 400 multiplications and additions per pass; eight patches at once with [`Wide`](super::lane::Wide).
+//! About 400 multiplications and additions per pass; as many patches at once as a vector register has lanes, see [`lane`](super::lane).
 //!
 //! # Numerics
 //!
@@ -58,7 +58,7 @@ mod strike;
 
 use super::{
     SoftManifold,
-    lane::{Lane, MAX_LANES, Slot, Sym, Vec3},
+    lane::{Lane, MAX_LANES, Slot, Sym, Vec3, compiled, each, inlined},
     share::Stage,
     shelf::Shelf,
 };
@@ -188,7 +188,8 @@ struct Twist<L> {
 unsafe fn gather<L: Lane>(from: &Shelf<'_, Slot>, bodies: &Sides, side: usize) -> Twist<L> {
     // Whole rows are loaded and then transposed: much faster than fetching number by number.
     // SAFETY: as the caller promises.
-    let [x, y, z, u, v, w, ..] = L::columns(|lane| unsafe { from.get(bodies[lane][side] as usize) });
+    let [x, y, z, u, v, w, ..] =
+        L::columns(inlined!(|lane: usize| unsafe { from.get(bodies[lane][side] as usize) }));
     Twist { angular: Vec3 { x, y, z }, linear: Vec3 { x: u, y: v, z: w } }
 }
 
@@ -200,10 +201,13 @@ unsafe fn gather<L: Lane>(from: &Shelf<'_, Slot>, bodies: &Sides, side: usize) -
 unsafe fn scatter<L: Lane>(to: &Shelf<'_, Slot>, bodies: &Sides, side: usize, twist: &Twist<L>) {
     let Twist { angular: a, linear: l } = twist;
     let zero = L::splat(0.0);
-    L::rows([a.x, a.y, a.z, l.x, l.y, l.z, zero, zero], |lane, row| {
-        // SAFETY: as the caller promises.
-        *unsafe { to.get_mut(bodies[lane][side] as usize) } = row;
-    });
+    L::rows(
+        [a.x, a.y, a.z, l.x, l.y, l.z, zero, zero],
+        inlined!(|lane: usize, row: Slot| {
+            // SAFETY: as the caller promises.
+            *unsafe { to.get_mut(bodies[lane][side] as usize) } = row;
+        }),
+    );
 }
 
 /// What is added to the diagonal of K before it is inverted, as a share of it.
@@ -233,17 +237,19 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             return;
         }
         let twist = self.n.scale(f[2]);
-        let angular = |side: usize, arm: fn(&Row<L>) -> Vec3<L>| {
-            let pushes: [Vec3<L>; ROWS] = std::array::from_fn(|i| arm(&self.rows[i]).scale(p[i]));
-            added(pushes).plus(self.center[side].cross(along).plus(twist))
-        };
+        let pushes: [[Vec3<L>; ROWS]; 2] = [
+            each(inlined!(|i: usize| self.rows[i].an.scale(p[i]))),
+            each(inlined!(|i: usize| self.rows[i].bn.scale(p[i]))),
+        ];
+        let angular =
+            inlined!(|side: usize| { added(pushes[side]).plus(self.center[side].cross(along).plus(twist)) });
         let linear = self.n.scale(total(p)).plus(along);
-        self.apply(v, linear, [angular(0, |row| row.an), angular(1, |row| row.bn)]);
+        self.apply(v, linear, [angular(0), angular(1)]);
     }
 
     #[inline(always)]
     fn impulses(&self) -> [L; ROWS] {
-        std::array::from_fn(|i| self.rows[i].p)
+        each(inlined!(|i: usize| self.rows[i].p))
     }
 
     /// J x of the normal rows.
@@ -263,9 +269,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Applies the impulses of the substep before.
     ///
     /// # Safety
-    /// Nobody else uses the velocities of the bodies that this moves, or writes those of the others.
+    /// The processor has the instructions of these lanes. Nobody else uses the velocities of the bodies that this moves, or writes those of the others.
     #[inline(never)]
     pub(super) unsafe fn warm_start(&self, velocities: &Shelf<'_, Slot>) {
+        // SAFETY: as the caller promises.
+        unsafe { compiled!(L, self.warm_start_lanes(velocities)) }
+    }
+
+    /// [`Self::warm_start`], compiled for its lanes.
+    #[inline(always)]
+    unsafe fn warm_start_lanes(&self, velocities: &Shelf<'_, Slot>) {
         // SAFETY: as the caller promises.
         let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
         self.push(&mut v, self.impulses(), self.f);
@@ -279,9 +292,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// One pass over the patch.
     ///
     /// # Safety
-    /// Nobody else uses the velocities of the bodies that this moves, or writes those of the others or displacements of any of them.
+    /// The processor has the instructions of these lanes. Nobody else uses the velocities of the bodies that this moves, or writes those of the others or displacements of any of them.
     #[inline(never)]
     pub(super) unsafe fn solve(&mut self, stage: &Stage<'_>, pass: Pass) {
+        // SAFETY: as the caller promises.
+        unsafe { compiled!(L, self.solve_lanes(stage, pass)) }
+    }
+
+    /// [`Self::solve`], compiled for its lanes.
+    #[inline(always)]
+    unsafe fn solve_lanes(&mut self, stage: &Stage<'_>, pass: Pass) {
         let Stage { velocities, displacements, shared, .. } = stage;
         // SAFETY: as the caller promises.
         let mut v = unsafe { [gather(velocities, &self.bodies, 0), gather(velocities, &self.bodies, 1)] };
@@ -307,11 +327,11 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             }
         }
         let slip = self.slip_rates(&v);
-        let of_springs = |number: fn(&Spring) -> f64| {
+        let of_springs = inlined!(|number: fn(&Spring) -> f64| {
             let [soft, firm] = shared.springs.each_ref().map(number);
             // A point or an edge has less effective mass than a face for the same load, because its bodies turn: as stiff, it would sink deeper.
             if ROWS <= 2 { L::splat(firm) } else { self.firm.if_positive(L::splat(firm), L::splat(soft)) }
-        };
+        });
         let (rate, keep, fade) = (of_springs(|s| s.rate), of_springs(|s| s.keep), of_springs(|s| s.fade));
         // p = max(0, d − e · rate). What does not depend on the rows before is found first, so that the rows wait as little as possible for each other.
         let (mut d, mut e, mut base) = ([zero; ROWS], [zero; ROWS], rates);
@@ -348,7 +368,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         if ROWS > 1 {
             let (all, least) = self.together(&wanted, &keeps, &fades);
             // Where all points press, one answers as the other; where one lets go they are answered in turn.
-            next = std::array::from_fn(|i| (-least).if_positive(next[i], all[i]));
+            next = each(inlined!(|i: usize| (-least).if_positive(next[i], all[i])));
         }
         let mut change = [zero; ROWS];
         for i in 0..ROWS {
@@ -359,7 +379,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             }
         }
         // Friction last, under the new loads: it holds a pile together, and an error left in it is seen as creep.
-        let parts: [Vec3<L>; ROWS] = std::array::from_fn(|i| self.c[i].scale(change[i]));
+        let parts: [Vec3<L>; ROWS] = each(inlined!(|i: usize| self.c[i].scale(change[i])));
         let slip = slip.plus(added(parts));
         let rubbed = match pass {
             Pass::Push => self.friction(slip.plus(self.stretch.scale(rate)), keep, fade),
@@ -387,12 +407,12 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let half = L::splat(0.5);
         let (rates, slip) = (self.normal_rates(v), self.slip_rates(v));
         let zero = L::splat(0.0);
-        let works: [L; ROWS] = std::array::from_fn(|i| {
+        let works: [L; ROWS] = each(inlined!(|i: usize| {
             let row = &self.rows[i];
             (row.p + row.hit) * (row.rate + rates[i])
-        });
+        }));
         let mean = slip.plus(self.slip);
-        let f: [L; 3] = std::array::from_fn(|k| self.f[k] + self.hit[k]);
+        let f: [L; 3] = each(inlined!(|k: usize| self.f[k] + self.hit[k]));
         self.work[0] += total(works) * half;
         self.work[1] += (f[0] * mean.x + f[1] * mean.y + f[2] * mean.z) * half;
         self.hit = [zero; 3];
@@ -407,17 +427,20 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     fn together(&self, wanted: &[L; ROWS], keep: &[L; ROWS], fade: &[L; ROWS]) -> ([L; ROWS], L) {
         let zero = L::splat(0.0);
         let (mut least, mut most) = (zero, zero);
-        let out: [L; ROWS] = std::array::from_fn(|i| {
+        let mut out = [zero; ROWS];
+        for i in 0..ROWS {
             let mut step = self.inverse[i][i] * wanted[i];
             for j in (0..ROWS).filter(|j| *j != i) {
                 step += self.inverse[i.min(j)][i.max(j)] * wanted[j];
             }
             let p = self.rows[i].p;
-            let next = (p - fade[i] * p) - keep[i] * step;
-            (least, most) = (least.min(next), most.max(next));
-            next
-        });
-        (out.map(|p| most.if_positive(p, zero)), most.if_positive(least, zero))
+            out[i] = (p - fade[i] * p) - keep[i] * step;
+            (least, most) = (least.min(out[i]), most.max(out[i]));
+        }
+        for p in &mut out {
+            *p = most.if_positive(*p, zero);
+        }
+        (out, most.if_positive(least, zero))
     }
 
     /// Velocity of A at the pressure centre relative to that of B, or displacement.
@@ -457,9 +480,9 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     fn slide(&self, slip: Vec3<L>, rest: L) -> [L; 3] {
         let (zero, one, least) = (L::splat(0.0), L::splat(1.0), L::splat(f64::MIN_POSITIVE));
         let loads = self.impulses();
-        let far: [L; ROWS] = std::array::from_fn(|i| {
+        let far: [L; ROWS] = each(inlined!(|i: usize| {
             loads[i] * (self.rows[i].arm[0] * self.rows[i].arm[0] + self.rows[i].arm[1] * self.rows[i].arm[1])
-        });
+        }));
         // As a share of its load every point has the same part of the friction there is, and of the mass that slides.
         let (load, turn) = (total(loads), total(far));
         let each = load.if_positive(one / load.max(least), zero);
@@ -522,7 +545,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             // What slides gives up as much of its stretch.
             let lost = self.stretch.scale(over.if_positive(one - kept.max(zero).min(one).sqrt(), zero));
             (self.held, self.stretch) = (self.held.minus(lost), self.stretch.minus(lost));
-            f = std::array::from_fn(|k| over.if_positive(slides[k], f[k]));
+            f = each(inlined!(|k: usize| over.if_positive(slides[k], f[k])));
         }
         let step = [f[0] - self.f[0], f[1] - self.f[1], f[2] - self.f[2]];
         self.f = f;
@@ -532,9 +555,16 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Hands back to the manifolds what the step did.
     ///
     /// # Safety
-    /// Nobody uses the manifolds of this patch.
+    /// The processor has the instructions of these lanes. Nobody uses the manifolds of this patch.
     #[inline(never)]
     pub(super) unsafe fn store(&self, manifolds: &Shelf<'_, SoftManifold>, shared: &Shared) {
+        // SAFETY: as the caller promises.
+        unsafe { compiled!(L, self.store_lanes(manifolds, shared)) }
+    }
+
+    /// [`Self::store`], compiled for its lanes.
+    #[inline(always)]
+    unsafe fn store_lanes(&self, manifolds: &Shelf<'_, SoftManifold>, shared: &Shared) {
         let many = L::splat(shared.substeps[0]);
         let zero = L::splat(0.0);
         let (mut sum, mut approach) = (zero, zero);
@@ -544,27 +574,36 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             approach = approach.max(row.inv_k.if_positive(-row.approach, zero));
         }
         let (n, second) = (self.n, self.second());
-        let along = |f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1]));
+        let along = inlined!(|f: &[L; 3]| self.t.scale(f[0]).plus(second.scale(f[1])));
         let (last, all) = (along(&self.f).scale(many), n.scale(sum).plus(along(&self.f_sum)));
-        let columns = std::array::from_fn(|k| {
+        let columns = each(inlined!(|k: usize| {
             let row = self.rows.get(k % Manifold::CAPACITY);
             row.map_or(zero, |row| if k < Manifold::CAPACITY { many * row.p } else { row.gap + row.moved })
-        });
-        let to = |lane: usize| {
+        }));
+        let to = inlined!(|lane: usize| {
             let m = self.manifold[lane];
             // SAFETY: as the caller promises.
             (m != u32::MAX).then(|| unsafe { manifolds.get_mut(m as usize) })
-        };
-        L::rows(columns, |lane, row| {
-            to(lane).into_iter().for_each(|m| m.normals = row);
         });
+        L::rows(
+            columns,
+            inlined!(|lane: usize, row: Slot| {
+                to(lane).into_iter().for_each(inlined!(|m: &mut SoftManifold| m.normals = row));
+            }),
+        );
         let ([done, rubbed], arm) = (self.work, self.center[0]);
-        L::rows([last.x, last.y, last.z, many * self.f[2], approach, done, rubbed, arm.z], |lane, row| {
-            to(lane).into_iter().for_each(|m| m.friction = row);
-        });
-        L::rows([all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y], |lane, row| {
-            to(lane).into_iter().for_each(|m| m.exerted = row);
-        });
+        L::rows(
+            [last.x, last.y, last.z, many * self.f[2], approach, done, rubbed, arm.z],
+            inlined!(|lane: usize, row: Slot| {
+                to(lane).into_iter().for_each(inlined!(|m: &mut SoftManifold| m.friction = row));
+            }),
+        );
+        L::rows(
+            [all.x, all.y, all.z, n.x, n.y, n.z, arm.x, arm.y],
+            inlined!(|lane: usize, row: Slot| {
+                to(lane).into_iter().for_each(inlined!(|m: &mut SoftManifold| m.exerted = row));
+            }),
+        );
         let held = self.t.scale(self.stretch.x).plus(second.scale(self.stretch.y));
         // About the arm: normal impulses act beside it, n × t = second.
         let mut about = [zero; 2];
@@ -575,12 +614,15 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
             }
         }
         let moment = self.t.scale(about[0]).plus(second.scale(about[1])).plus(n.scale(self.f_sum[2]));
-        L::rows([held.x, held.y, held.z, self.stretch.z, moment.x, moment.y, moment.z, zero], |lane, row| {
-            to(lane).into_iter().for_each(|m| {
-                m.held[..4].copy_from_slice(&row[..4]);
-                m.held[5..].copy_from_slice(&row[4..7]);
-            });
-        });
+        L::rows(
+            [held.x, held.y, held.z, self.stretch.z, moment.x, moment.y, moment.z, zero],
+            inlined!(|lane: usize, row: Slot| {
+                to(lane).into_iter().for_each(inlined!(|m: &mut SoftManifold| {
+                    m.held[..4].copy_from_slice(&row[..4]);
+                    m.held[5..].copy_from_slice(&row[4..7]);
+                }));
+            }),
+        );
     }
 }
 
@@ -590,15 +632,18 @@ fn total<L: Lane, const N: usize>(x: [L; N]) -> L {
     match x.as_slice() {
         [a, b] => *a + *b,
         [a, b, c, d] => (*a + *b) + (*c + *d),
-        other => other.iter().fold(L::splat(0.0), |sum, x| sum + *x),
+        other => other.iter().fold(L::splat(0.0), inlined!(|sum: L, x: &L| sum + *x)),
     }
 }
 
 /// [`total`] of vectors.
 #[inline(always)]
 fn added<L: Lane, const N: usize>(v: [Vec3<L>; N]) -> Vec3<L> {
-    let of = |axis: fn(&Vec3<L>) -> L| total::<L, N>(std::array::from_fn(|i| axis(&v[i])));
-    Vec3 { x: of(|v| v.x), y: of(|v| v.y), z: of(|v| v.z) }
+    Vec3 {
+        x: total::<L, N>(each(inlined!(|i: usize| v[i].x))),
+        y: total::<L, N>(each(inlined!(|i: usize| v[i].y))),
+        z: total::<L, N>(each(inlined!(|i: usize| v[i].z))),
+    }
 }
 
 /// A unit vector normal to a unit vector, without a direction in which it fails.

@@ -4,7 +4,7 @@
 use super::{
     SoftManifold,
     colour::{Colouring, Edge},
-    lane::{Lane, Slot},
+    lane::{Lane, Slot, compiled},
     patch::{Pass, Patch, Shared},
     shelf::Shelf,
 };
@@ -332,8 +332,10 @@ impl<L: Lane> Share<L> {
         // SAFETY: as the caller promises.
         unsafe {
             match turn {
-                Turn::Accelerate { is_first } => runs.iter().for_each(|run| accelerate(run, stage, is_first)),
-                Turn::Drift => runs.iter().for_each(|run| drift(run, stage)),
+                Turn::Accelerate { is_first } => {
+                    runs.iter().for_each(|run| compiled!(L, accelerate(run, stage, is_first)));
+                }
+                Turn::Drift => runs.iter().for_each(|run| compiled!(L, drift(run, stage))),
                 Turn::Patches(act, Size::Single, colours) => self.single.act(act, colours, side, stage),
                 Turn::Patches(act, Size::Small, colours) => self.small.act(act, colours, side, stage),
                 Turn::Patches(act, Size::Large, colours) => self.large.act(act, colours, side, stage),
@@ -351,6 +353,7 @@ fn range(run: &Range<u32>) -> Range<usize> {
 ///
 /// # Safety
 /// Nobody else uses velocities of the bodies.
+#[inline(always)]
 unsafe fn accelerate(run: &Range<u32>, stage: &Stage<'_>, is_first: bool) {
     let h = stage.h;
     // SAFETY: as the caller promises.
@@ -369,6 +372,7 @@ unsafe fn accelerate(run: &Range<u32>, stage: &Stage<'_>, is_first: bool) {
 ///
 /// # Safety
 /// Nobody else uses their displacements or velocities.
+#[inline(always)]
 unsafe fn drift(run: &Range<u32>, stage: &Stage<'_>) {
     let h = stage.h;
     // SAFETY: as the caller promises.

@@ -38,7 +38,7 @@
 
 use super::{
     bodies::{SoftBodies, SoftManifold},
-    lane::{Lane, Slot, Wide},
+    lane::{self, Instructions, Lane, Slot},
     patch::{Shared, Spring},
     share::Stage,
     shares::Workspace,
@@ -133,7 +133,80 @@ pub struct SoftReport {
 pub struct SoftSolver {
     /// Tunables.
     pub params: SoftParams,
-    workspace: Workspace<Wide>,
+    workspace: AnyWorkspace,
+}
+
+/// A workspace for lanes of some kind, which the processor has.
+#[derive(Debug)]
+enum AnyWorkspace {
+    #[cfg(any(test, not(target_arch = "x86_64")))]
+    Plain(Workspace<lane::Plain>),
+    #[cfg(target_arch = "x86_64")]
+    Sse2(Workspace<lane::Sse2>),
+    #[cfg(target_arch = "x86_64")]
+    Avx(Workspace<lane::Avx>),
+    #[cfg(all(target_arch = "x86_64", knows_avx512))]
+    Avx512(Workspace<lane::Avx512>),
+}
+
+impl Default for AnyWorkspace {
+    fn default() -> Self {
+        Self::new(Instructions::widest())
+    }
+}
+
+impl AnyWorkspace {
+    /// How many threads it is divided for.
+    #[cfg(test)]
+    fn parts(&self) -> usize {
+        match self {
+            Self::Plain(w) => w.shares.len(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Sse2(w) => w.shares.len(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx(w) => w.shares.len(),
+            #[cfg(all(target_arch = "x86_64", knows_avx512))]
+            Self::Avx512(w) => w.shares.len(),
+        }
+    }
+
+    /// For lanes of these instructions, which are there.
+    fn new(instructions: Instructions) -> Self {
+        debug_assert!(instructions.are_there());
+        match instructions {
+            #[cfg(any(test, not(target_arch = "x86_64")))]
+            Instructions::Plain => Self::Plain(Workspace::default()),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Sse2 => Self::Sse2(Workspace::default()),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx => Self::Avx(Workspace::default()),
+            #[cfg(all(target_arch = "x86_64", knows_avx512))]
+            Instructions::Avx512 => Self::Avx512(Workspace::default()),
+        }
+    }
+
+    fn run(
+        &mut self,
+        params: &SoftParams,
+        executor: &dyn Executor,
+        bodies: &mut SoftBodies,
+        manifolds: &mut [SoftManifold],
+        dt: f64,
+    ) -> Result<SoftReport, SoftError> {
+        // SAFETY: the instructions are there.
+        unsafe {
+            match self {
+                #[cfg(any(test, not(target_arch = "x86_64")))]
+                Self::Plain(w) => run(params, w, executor, bodies, manifolds, dt),
+                #[cfg(target_arch = "x86_64")]
+                Self::Sse2(w) => run(params, w, executor, bodies, manifolds, dt),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx(w) => run(params, w, executor, bodies, manifolds, dt),
+                #[cfg(all(target_arch = "x86_64", knows_avx512))]
+                Self::Avx512(w) => run(params, w, executor, bodies, manifolds, dt),
+            }
+        }
+    }
 }
 
 impl SoftSolver {
@@ -168,7 +241,7 @@ impl SoftSolver {
         manifolds: &mut [SoftManifold],
         dt: f64,
     ) -> Result<SoftReport, SoftError> {
-        run(&self.params, &mut self.workspace, executor, bodies, manifolds, dt)
+        self.workspace.run(&self.params, executor, bodies, manifolds, dt)
     }
 }
 
@@ -218,8 +291,11 @@ fn all_finite<'a>(slots: impl IntoIterator<Item = &'a Slot>) -> bool {
     sums.iter().all(|x| *x == 0.0)
 }
 
-/// The step on lanes of any width.
-fn run<L: Lane>(
+/// The step on lanes of any kind.
+///
+/// # Safety
+/// The processor has their instructions.
+unsafe fn run<L: Lane>(
     params: &SoftParams,
     workspace: &mut Workspace<L>,
     executor: &dyn Executor,
@@ -235,7 +311,9 @@ fn run<L: Lane>(
     let open = params.bounce_from * pull * dt / f64::from(substeps) + STRIKE_FROM * size / dt;
     // In a stack that loses its hold for a substep contacts at the bottom close by so much more.
     let strike_from = [open, open * (1.0 + levels)];
-    if !work(params, workspace, executor, &stage(params, bodies, manifolds, dt, strike_from)) {
+    let stage = stage(params, bodies, manifolds, dt, strike_from);
+    // SAFETY: as the caller promises.
+    if !unsafe { work(params, workspace, executor, &stage) } {
         return Err(fault(manifolds));
     }
     let mut report = SoftReport { substeps, ..SoftReport::default() };
@@ -282,7 +360,10 @@ fn stage<'a>(
 }
 
 /// All that threads do; false, and nothing is changed, if a number is not finite.
-fn work<L: Lane>(
+///
+/// # Safety
+/// The processor has the instructions of these lanes.
+unsafe fn work<L: Lane>(
     params: &SoftParams,
     workspace: &mut Workspace<L>,
     executor: &dyn Executor,
@@ -309,10 +390,7 @@ fn work<L: Lane>(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::soft::{
-        NormalOf, SoftBody,
-        lane::{PlainFour, Twice},
-    };
+    use crate::soft::{NormalOf, SoftBody};
     use sim_math::{
         Pose, Sym3,
         glam::{DQuat, DVec3},
@@ -369,26 +447,30 @@ pub(super) mod tests {
         for patches in [0, 1, 3, 4, 5, 60, 400, 4000] {
             let (bodies, manifolds) = tangle(&mut random, 40, patches);
             let params = SoftParams::default();
-            let (mut one, mut plain) =
-                ((bodies.clone(), manifolds.clone()), (bodies.clone(), manifolds.clone()));
-            let mut four = (bodies, manifolds);
-            let a = run::<f64>(&params, &mut Workspace::default(), &Serial, &mut one.0, &mut one.1, 0.01);
-            let b = run::<Wide>(&params, &mut Workspace::default(), &Serial, &mut four.0, &mut four.1, 0.01);
-            let c = run::<Twice<PlainFour>>(
-                &params,
-                &mut Workspace::default(),
-                &Serial,
-                &mut plain.0,
-                &mut plain.1,
-                0.01,
-            );
-            assert_eq!((a, a), (b, c));
-            for other in [&four, &plain] {
-                assert_same(&one.0, &other.0);
-                assert_eq!(one.1, other.1);
-            }
+            let mut one = (bodies.clone(), manifolds.clone());
+            let mut single = Workspace::<f64>::default();
+            // SAFETY: every processor has single numbers.
+            let expected = unsafe { run(&params, &mut single, &Serial, &mut one.0, &mut one.1, 0.01) };
             assert!(one.0.velocities.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()));
+            for kind in Instructions::ALL.iter().filter(|kind| kind.are_there()) {
+                let mut other = (bodies.clone(), manifolds.clone());
+                let mut workspace = AnyWorkspace::new(*kind);
+                let report = workspace.run(&params, &Serial, &mut other.0, &mut other.1, 0.01);
+                assert_eq!(report, expected, "{kind:?}");
+                assert_same(&one.0, &other.0);
+                assert_eq!(one.1, other.1, "{kind:?}");
+            }
         }
+    }
+
+    #[test]
+    fn the_widest_lanes_are_taken() {
+        let widest = Instructions::widest();
+        assert!(widest.are_there());
+        let later = Instructions::ALL.iter().skip_while(|kind| **kind != widest).skip(1);
+        assert!(later.clone().all(|kind| !kind.are_there()), "{widest:?}");
+        let name = format!("{:?}", AnyWorkspace::default());
+        assert!(name.starts_with(&format!("{widest:?}(")), "{widest:?}");
     }
 
     /// As many threads as pieces, the last first.
@@ -475,7 +557,7 @@ pub(super) mod tests {
                 assert!(report.left_over > 0 || !hub, "{report:?}");
                 for (solver, bodies, manifolds, executor, parts) in &mut others {
                     assert_eq!(solver.step_by(*executor, bodies, manifolds, 0.01), Ok(report));
-                    assert_eq!(solver.workspace.shares.len(), *parts);
+                    assert_eq!(solver.workspace.parts(), *parts);
                     assert_same(&one, bodies);
                     assert_eq!(ones, *manifolds, "{executor:?}");
                 }

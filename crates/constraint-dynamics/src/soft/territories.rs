@@ -45,8 +45,8 @@ const MAX_PARTS: usize = 16;
 /// The part of a place between bodies.
 const NO_PART: u8 = u8::MAX;
 /// Contacts of one part at least. The solver alone gains from two threads with far fewer, but what it writes is read by others then, which costs as much where
-/// threads have no cache in common; the wider the registers, the less is left to gain.
-const LEAST: usize = if cfg!(target_feature = "avx") { 4096 } else { 1024 };
+/// threads have no cache in common.
+const LEAST: usize = 4096;
 /// How many steps a division serves: bodies move little meanwhile.
 const LASTING: u32 = 16;
 /// Places in a page of memory.

@@ -275,7 +275,7 @@ fn inertia(body: &Body) -> [f64; 6] {
         return [0.0; 6];
     }
     let turn = sim_math::glam::DMat3::from_quat(body.state().pose().rotation);
-    let m = (turn.transpose() * body.state().inverse_inertia() * turn).inverse();
+    let m = (turn.transpose() * body.inverse_inertia() * turn).inverse();
     [m.x_axis.x, m.y_axis.y, m.z_axis.z, m.y_axis.x, m.z_axis.x, m.z_axis.y]
 }
 

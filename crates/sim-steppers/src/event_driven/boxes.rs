@@ -52,7 +52,7 @@ fn swept(
     until: f64,
     generous: bool,
 ) -> Result<Aabb, BodyError> {
-    let now = body.piece().at(from)?;
+    let now = body.at(from)?;
     let dt = (until - from).max(0.0);
     let tight = body.piece().swept_box(&now, dt, collider.shape(), collider.extent())?;
     let radius = collider.extent().radius;

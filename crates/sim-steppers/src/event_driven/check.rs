@@ -14,7 +14,7 @@ use super::{
     strike::{self, Struck},
     touch::{cramped, leave},
 };
-use rigid_impulse::CollisionKind;
+use rigid_impulse::{BodyState, CollisionKind};
 use sim_math::glam::DVec3;
 use sim_world::{Body, Collision, Contact, Event, EventKind, Listing, StepError, StepperAccess, World};
 
@@ -176,7 +176,9 @@ fn answer(
             respond(world, &sides, &means, slot, seen, fast, outcome)?;
         }
     }
-    collided(setup, tables, response, books, world, slot, time, seen, outcome)
+    collided(setup, tables, response, books, world, slot, time, seen, outcome)?;
+    outcome.broken.drain(..).for_each(|(joint, impulse)| world.overload_joint(joint, impulse));
+    Ok(())
 }
 
 /// True if joints hold a body.
@@ -213,10 +215,13 @@ fn collided(
         let Some(pair) = tables.pairs.get(*slot) else { continue };
         let at = pair.bodies.map(|b| outcome.bodies.iter().position(|c| c.slot == b));
         let [Some(a), Some(b)] = at else { continue };
-        world.book_collisions(&[states[a], states[b]], std::slice::from_ref(collision));
-        for (k, impulse) in [(a, collision.impulse), (b, -collision.impulse)] {
-            states[k].apply_impulse(collision.point, impulse);
-        }
+        let Some(sides) = Sides::of(world, pair) else { continue };
+        let (kinds, models) = (sides.bodies.map(|body| *body.kind()), sides.models());
+        let velocities = |states: &[BodyState]| [a, b].map(|k| states[k].velocity_at(collision.point));
+        let before = velocities(&states);
+        states[a].apply_impulse(models[0], collision.point, collision.impulse);
+        states[b].apply_impulse(models[1], collision.point, -collision.impulse);
+        world.book_collision(collision, kinds, before, velocities(&states));
         note_collision(tables, books, world, *slot, time, collision);
     }
     response.states = states;

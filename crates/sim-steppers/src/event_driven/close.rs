@@ -65,7 +65,7 @@ use super::{
     hull::{Couple, Hull},
     turning::SLOW,
 };
-use rigid_impulse::{Body as RigidState, bounds::Travel};
+use rigid_impulse::{BodyState, bounds::Travel};
 use sim_math::glam::DVec3;
 
 /// How a plane that separates the two turns.
@@ -111,7 +111,7 @@ impl Swerve {
     /// `normal` is that of the plane, if it is known.
     pub(super) fn of(
         couple: &Couple<'_>,
-        states: &[RigidState; 2],
+        states: &[BodyState; 2],
         plane: Plane,
         normal: Option<DVec3>,
     ) -> Self {
@@ -189,7 +189,7 @@ fn relative_acceleration(couple: &Couple<'_>, reference: usize) -> DVec3 {
 ///
 /// Another pair of points that becomes the closest one on the way closes faster than the one before: it comes from
 /// farther off.
-pub(super) fn closing_rate(couple: &Couple<'_>, states: &[RigidState; 2], horizon: f64) -> f64 {
+pub(super) fn closing_rate(couple: &Couple<'_>, states: &[BodyState; 2], horizon: f64) -> f64 {
     let turning = (0..2)
         .filter(|&reference| couple.hulls[1 - reference].spin_radius.is_finite())
         .map(|reference| Swerve::of(couple, states, Plane::With(reference), None).within(horizon))
@@ -211,7 +211,7 @@ impl<'a> Swing<'a> {
     /// Of body `k` against a plane that turns at `turn` rad/s.
     fn new(
         couple: &Couple<'a>,
-        states: &[RigidState; 2],
+        states: &[BodyState; 2],
         normal: DVec3,
         k: usize,
         turn: DVec3,
@@ -248,7 +248,7 @@ impl<'a> Close<'a> {
     /// `normal` points from the second to the first.
     pub(super) fn new(
         couple: &Couple<'a>,
-        states: &[RigidState; 2],
+        states: &[BodyState; 2],
         normal: DVec3,
         plane: Plane,
         swerve: Swerve,
@@ -293,7 +293,7 @@ fn outwards(normal: DVec3, k: usize) -> DVec3 {
 /// `horizon` seconds against the other is taken for its edge.
 pub(super) fn between_edges(
     couple: &Couple<'_>,
-    states: &[RigidState; 2],
+    states: &[BodyState; 2],
     normal: DVec3,
     horizon: f64,
 ) -> Option<Plane> {

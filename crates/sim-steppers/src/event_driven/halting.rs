@@ -101,7 +101,7 @@ pub(super) fn lift_off(
             let contact = ContactFrame::new(site.point, site.normal)
                 .map_err(|source| StepError::Contact { pair: sides.name, source })?;
             let approach = (b.velocity_at(site.point) - a.velocity_at(site.point)).dot(site.normal);
-            let mobility = pair_matrix(&a, &b, &contact).z_axis.z;
+            let mobility = pair_matrix(sides.models(), [&a, &b], &contact).z_axis.z;
             // Not fast enough by more than a rounding, and movable at all.
             if speed + approach <= 1e-6 * speed || mobility <= 0.0 {
                 continue;
@@ -109,7 +109,7 @@ pub(super) fn lift_off(
             any = true;
             let Site { point, normal, separation } = *site;
             let push = Push { point, normal, separation, impulse: normal * ((speed + approach) / mobility) };
-            outcome.push(slot, &push, sides.name.colliders, approach, CollisionKind::Boosted);
+            outcome.push(slot, &push, sides, approach, CollisionKind::Boosted);
         }
         if !any || sites.len() == 1 {
             break;

@@ -52,9 +52,9 @@ use super::{
     touch::{HOP, LOW, Member, Touch},
 };
 use crate::push::Push;
-use rigid_impulse::{Body as RigidState, CollisionKind};
+use rigid_impulse::{BodyState, CollisionKind};
 use sim_math::glam::DVec3;
-use sim_world::{JointWork, Collision, StepperAccess, World};
+use sim_world::{Collision, JointWork, StepperAccess, World};
 use smallvec::SmallVec;
 
 /// Most energy that phases lend to a body, as a share of what lifts it through the envelope: it is lifted from contact to where contacts are no longer
@@ -163,7 +163,7 @@ fn push_of(touch: &Touch) -> Push {
 }
 
 /// Gives an impulse (N·s) at a point (m) to the first of two members, and the opposite one to the second.
-fn apply(states: &mut [RigidState], phase: &Phase, members: [u32; 2], point: DVec3, impulse: DVec3) {
+fn apply(states: &mut [BodyState], phase: &Phase, members: [u32; 2], point: DVec3, impulse: DVec3) {
     for (k, impulse) in members.into_iter().zip([impulse, -impulse]) {
         let state = &mut states[k as usize];
         let arm = point - state.pose().translation;
@@ -223,7 +223,7 @@ pub(super) fn book_phase(
     states.extend(phase.members.iter().map(|m| m.state));
     let mut after = std::mem::take(&mut phase.first);
     let mut joint_works: SmallVec<[JointWork; 2]> = SmallVec::new();
-    let at = |states: &[RigidState], members: [u32; 2], point: DVec3| {
+    let at = |states: &[BodyState], members: [u32; 2], point: DVec3| {
         members.map(|k| states[k as usize].velocity_at(point))
     };
     let mut book = |tables: &mut Tables,
@@ -231,7 +231,7 @@ pub(super) fn book_phase(
                     (slot, collision): (u32, &Collision),
                     members: [u32; 2],
                     velocities: [[DVec3; 2]; 2]| {
-        let kinds = members.map(|k| phase.members[k as usize].state.kind());
+        let kinds = members.map(|k| phase.members[k as usize].kind);
         let [from, to] = velocities;
         world.book_collision(collision, kinds, from, to);
         check::note_collision(tables, books, world, slot, time, collision);

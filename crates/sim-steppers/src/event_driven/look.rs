@@ -5,7 +5,7 @@ use super::{
     pairs::ActivePair,
 };
 use rigid_impulse::{
-    Body as RigidState,
+    BodyModel, BodyState,
     bounds::{Travel, time_to_impact},
 };
 use sim_math::{Pose, glam::DVec3};
@@ -33,6 +33,12 @@ impl<'a> Sides<'a> {
             colliders: [collider_a, collider_b],
             name: PairName { bodies: [a, b], colliders: [c, d] },
         })
+    }
+
+    /// What the two bodies are.
+    #[inline]
+    pub(super) fn models(&self) -> [&'a BodyModel; 2] {
+        self.bodies.map(Body::model)
     }
 
     /// True if both shapes are convex: planes through their closest points then separate them.
@@ -97,7 +103,7 @@ impl<'a> Sides<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     /// States of both bodies.
-    pub(super) states: [RigidState; 2],
+    pub(super) states: [BodyState; 2],
     /// World pose of the first shape.
     pub(super) world_from_a: Pose,
     /// Relative pose of the shapes.
@@ -120,17 +126,14 @@ pub(super) fn look(
     time: f64,
 ) -> Result<Option<Look>, StepError> {
     let state = |k: usize| {
-        sides.bodies[k]
-            .piece()
-            .at(time)
-            .map_err(|source| StepError::Body { body: sides.name.bodies[k], source })
+        sides.bodies[k].at(time).map_err(|source| StepError::Body { body: sides.name.bodies[k], source })
     };
     look_from([state(0)?, state(1)?], sides, narrow, cache)
 }
 
 /// The same for states that are known.
 pub(super) fn look_from(
-    states: [RigidState; 2],
+    states: [BodyState; 2],
     sides: &Sides<'_>,
     narrow: &dyn NarrowPhase,
     cache: &mut PairCache,

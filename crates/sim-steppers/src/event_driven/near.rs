@@ -48,7 +48,7 @@ use super::{
     look::Sides,
 };
 use collision_narrowphase::cast::{Part, near_parts};
-use rigid_impulse::{Body as RigidState, bounds::Travel};
+use rigid_impulse::{BodyState, bounds::Travel};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::Separation;
 use smallvec::SmallVec;
@@ -79,7 +79,7 @@ pub(super) struct Gap<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'a> {
     pub(super) sides: &'a Sides<'a>,
-    pub(super) states: &'a [RigidState; 2],
+    pub(super) states: &'a [BodyState; 2],
     /// Of the two shapes, m.
     pub(super) distance: f64,
     /// From B to A, world.

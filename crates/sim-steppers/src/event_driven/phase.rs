@@ -61,10 +61,10 @@ use constraint_dynamics::{
     PoolBody, PoolContact,
     restitution::{ImpactJoints, ResponseScratch},
 };
-use rigid_impulse::{Body as RigidState, ContactFrame};
+use rigid_impulse::{BodyModel, BodyState, ContactFrame};
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::BodyId;
-use sim_world::{JointWork, RowScratch, Rest, StepError, StepperAccess, World};
+use sim_world::{Body, JointWork, Rest, RowScratch, StepError, StepperAccess, World};
 use smallvec::SmallVec;
 
 /// Most sweeps over all contacts.
@@ -125,13 +125,13 @@ pub(super) struct Phase {
     asked: Vec<u32>,
     columns: Vec<[Motion; 3]>,
     pub(super) shared: Vec<Shared>,
-    changed: Vec<(BodyId, RigidState)>,
+    changed: Vec<(BodyId, BodyState)>,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
     /// Of members, after it.
-    pub(super) states: Vec<RigidState>,
+    pub(super) states: Vec<BodyState>,
     /// The same before it.
-    pub(super) first: Vec<RigidState>,
+    pub(super) first: Vec<BodyState>,
 }
 
 impl Phase {
@@ -148,6 +148,7 @@ impl Phase {
         self.clusters.clear();
         self.grouped.clear();
         self.joints.clear(0);
+        self.rows.clear();
         self.shared.clear();
     }
 
@@ -157,12 +158,14 @@ impl Phase {
             let slot = self.members[k as usize].slot;
             let cluster = world.body_in_slot(slot).and_then(|(_, body)| body.cluster());
             let known = |c: &u32| self.clusters.iter().any(|(cluster, _)| cluster == c);
-            let Some(cluster) = cluster.filter(|c| world.is_linked(*c as usize) && !known(c)) else { continue };
+            let Some(cluster) = cluster.filter(|c| world.is_linked(*c as usize) && !known(c)) else {
+                continue;
+            };
             let (group, first) = (self.clusters.len() as u32, self.grouped.len() as u32);
             for &id in world.cluster_members(cluster) {
                 let Some(body) = world.get(id).filter(|b| b.rest() == Rest::Awake) else { continue };
                 let member = self.join(world, id.index(), || {
-                    body.piece().at(time).map_err(|source| StepError::Body { body: id, source })
+                    body.at(time).map_err(|source| StepError::Body { body: id, source })
                 })?;
                 self.group_of[member as usize] = group;
                 self.grouped.push(member);
@@ -211,7 +214,7 @@ impl Phase {
     }
 
     /// Gives the impulse of a contact to states.
-    pub(super) fn apply(&self, touch: &Touch, states: &mut [RigidState]) {
+    pub(super) fn apply(&self, touch: &Touch, states: &mut [BodyState]) {
         let [from, to] = touch.shared;
         for (k, columns) in &self.shared[from as usize..to as usize] {
             let change = shared_change(columns, touch.impulse);
@@ -222,16 +225,17 @@ impl Phase {
     }
 
     /// What joints gave to their bodies between two lists of states of members, besides the contacts.
-    pub(super) fn joint_work(&self, before: &[RigidState], after: &[RigidState]) -> Option<JointWork> {
+    pub(super) fn joint_work(&self, before: &[BodyState], after: &[BodyState]) -> Option<JointWork> {
         if self.clusters.is_empty() {
             return None;
         }
         let mut work = JointWork::default();
         for &k in &self.grouped {
-            let (from, to) = (&before[k as usize], &after[k as usize]);
-            let linear = (to.velocity.linear - from.velocity.linear) / from.inverse_mass();
+            let (from, to, body) = (&before[k as usize], &after[k as usize], &self.pool[k as usize]);
+            let linear = (to.velocity.linear - from.velocity.linear) / body.inverse_mass;
+            let spin = body.inverse_inertia.inverse() * (to.velocity.angular - from.velocity.angular);
             work.impulse += linear;
-            work.moment += from.pose().translation.cross(linear) + to.spin() - from.spin();
+            work.moment += from.pose().translation.cross(linear) + spin;
         }
         for touch in &self.touches {
             let impulse = touch.frame.to_world(touch.impulse);
@@ -259,7 +263,7 @@ impl Phase {
         &mut self,
         world: &World,
         slot: u32,
-        state: impl FnOnce() -> Result<RigidState, StepError>,
+        state: impl FnOnce() -> Result<BodyState, StepError>,
     ) -> Result<u32, StepError> {
         if let Some(k) = self.member(slot) {
             return Ok(k as u32);
@@ -269,9 +273,11 @@ impl Phase {
         }
         let (state, k) = (state()?, self.members.len() as u32);
         self.index[slot as usize] = k;
-        let asleep = world.body_in_slot(slot).is_some_and(|(_, b)| b.rest() == Rest::Asleep);
-        self.members.push(Member::new(slot, state, asleep));
-        self.pool.push(pooled(&state));
+        let body = world.body_in_slot(slot).map(|(_, body)| body);
+        let asleep = body.is_some_and(|body| body.rest() == Rest::Asleep);
+        let model = body.map_or(&BodyModel::FIXED, Body::model);
+        self.members.push(Member::new(slot, model, state, asleep));
+        self.pool.push(pooled(model, &state));
         self.group_of.push(NONE);
         Ok(k)
     }
@@ -477,7 +483,7 @@ fn add_link(
     for (k, member) in members.iter_mut().enumerate() {
         *member = phase.join(world, pair.bodies[k], || {
             let body = sides.name.bodies[k];
-            sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+            sides.bodies[k].at(time).map_err(|source| StepError::Body { body, source })
         })?;
     }
     phase.join_linked(world, members, time)?;
@@ -564,7 +570,9 @@ fn finish_phase(
     world.relaunch_all(&phase.changed, time).map_err(StepError::from)?;
     // Limits may have been hit at once.
     for &k in &phase.grouped {
-        if let Some((_, body)) = world.body_in_slot(phase.members[k as usize].slot).filter(|_| phase.members[k as usize].pushed) {
+        if let Some((_, body)) =
+            world.body_in_slot(phase.members[k as usize].slot).filter(|_| phase.members[k as usize].pushed)
+        {
             states[k as usize] = *body.piece().state();
         }
     }
@@ -634,7 +642,7 @@ pub(super) fn relaunch(
     world: &mut StepperAccess<'_>,
     slot: u32,
     time: f64,
-    state: &RigidState,
+    state: &BodyState,
 ) -> Result<(), StepError> {
     match launchable(world, slot, state)? {
         Some(id) => world.relaunch(id, time, *state).map_err(StepError::from),
@@ -643,7 +651,7 @@ pub(super) fn relaunch(
 }
 
 /// The free body of a slot, if it can go on with a state.
-fn launchable(world: &World, slot: u32, state: &RigidState) -> Result<Option<BodyId>, StepError> {
+fn launchable(world: &World, slot: u32, state: &BodyState) -> Result<Option<BodyId>, StepError> {
     let Some((id, _)) = world.body_in_slot(slot).filter(|(_, b)| b.is_free()) else { return Ok(None) };
     if let Some(&value) = state.velocity.to_array().iter().find(|x| !x.is_finite()) {
         let source = rigid_impulse::BodyError::NonFinite { what: "velocity after impact", value };

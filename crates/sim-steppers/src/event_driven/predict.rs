@@ -64,7 +64,7 @@ use super::{
     touch::LOW,
 };
 use rigid_impulse::{
-    Body as RigidState,
+    BodyState,
     bounds::{Travel, time_to_impact},
 };
 use sim_math::glam::DVec3;
@@ -106,7 +106,7 @@ pub(super) fn convex_bound(
     gap: &Gap<'_>,
     params: &Scaled,
     time: f64,
-    states: Option<&[RigidState; 2]>,
+    states: Option<&[BodyState; 2]>,
     time_of: &dyn Fn(Travel) -> f64,
 ) -> (f64, Travel) {
     let Gap { couple, distance, normal, closing } = gap;
@@ -189,7 +189,7 @@ impl ActivePair {
         time: f64,
         distance: f64,
         normal: DVec3,
-        states: Option<(&[RigidState; 2], f64)>,
+        states: Option<(&[BodyState; 2], f64)>,
     ) -> f64 {
         self.since = time;
         self.distance = distance;
@@ -214,7 +214,7 @@ impl ActivePair {
         sides: &Sides<'_>,
         params: &Scaled,
         time: f64,
-        states: Option<&[RigidState; 2]>,
+        states: Option<&[BodyState; 2]>,
     ) -> f64 {
         let any = sides.any_travel(time, self.distance.max(params.envelope()));
         let far = |distance| time_left(params, distance, any, 0.0);
@@ -246,7 +246,7 @@ impl ActivePair {
         params: &Scaled,
         time: f64,
         seen: &Site,
-        states: &[RigidState; 2],
+        states: &[BodyState; 2],
     ) -> f64 {
         let [a, b] = [0, 1].map(|k| states[k].velocity_at(seen.point));
         let closing = (b - a).dot(seen.normal);

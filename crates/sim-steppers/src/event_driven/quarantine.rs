@@ -23,7 +23,7 @@ pub(super) fn culprit(world: &World, error: &StepError, time: f64) -> Option<Bod
     let broken = |pair: &PairName| {
         pair.bodies.into_iter().filter(free).find(|id| {
             !world.get(*id).is_some_and(|b| {
-                b.piece().at(time).is_ok_and(|s| s.pose().is_finite() && s.velocity.linear.is_finite())
+                b.at(time).is_ok_and(|s| s.pose().is_finite() && s.velocity.linear.is_finite())
             })
         })
     };

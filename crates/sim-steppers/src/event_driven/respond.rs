@@ -48,9 +48,9 @@ use super::{
     params::{DEEP, Scaled},
 };
 use crate::push::Push;
-use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame, MicroParams, pair_matrix};
+use rigid_impulse::{BodyState, CollisionKind, ContactFrame, MicroParams, pair_matrix};
 use sim_math::glam::DVec3;
-use sim_traits::{ColliderId, Impact, ImpactLaw, Manifold, NarrowPhase, PairCache};
+use sim_traits::{Impact, ImpactLaw, JointId, Manifold, NarrowPhase, PairCache};
 use sim_world::{Collider, Collision, JointWork, StepError, World};
 use smallvec::SmallVec;
 
@@ -78,8 +78,8 @@ pub(super) struct Means<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Changed {
     pub(super) slot: u32,
-    pub(super) before: RigidState,
-    pub(super) after: RigidState,
+    pub(super) before: BodyState,
+    pub(super) after: BodyState,
 }
 
 /// Impulses given, and the bodies that may have got some; kept for its memory.
@@ -90,6 +90,8 @@ pub(super) struct Outcome {
     pub(super) collisions: Vec<(u32, Collision)>,
     /// What joints did, if joints hold one of the bodies: all impulses then act at once.
     pub(super) joints: Option<JointWork>,
+    /// Joints that the impact breaks, and the impulses on them, N·s.
+    pub(super) broken: Vec<(JointId, f64)>,
 }
 
 impl Outcome {
@@ -97,6 +99,7 @@ impl Outcome {
         self.bodies.clear();
         self.collisions.clear();
         self.joints = None;
+        self.broken.clear();
     }
 
     /// Begins anew with a pair that got nothing yet.
@@ -111,14 +114,15 @@ impl Outcome {
         &mut self,
         slot: u32,
         push: &Push,
-        names: [ColliderId; 2],
+        sides: &Sides<'_>,
         approach: f64,
         kind: CollisionKind,
     ) {
-        for (body, impulse) in self.bodies.iter_mut().zip([push.impulse, -push.impulse]) {
-            body.after.apply_impulse(push.point, impulse);
+        let impulses = [push.impulse, -push.impulse].into_iter().zip(sides.models());
+        for (body, (impulse, model)) in self.bodies.iter_mut().zip(impulses) {
+            body.after.apply_impulse(model, push.point, impulse);
         }
-        self.collisions.push((slot, push.collision(names, approach, kind)));
+        self.collisions.push((slot, push.collision(sides.name.colliders, approach, kind)));
     }
 }
 
@@ -149,13 +153,13 @@ pub(super) fn respond(
         return Ok(());
     }
     let (friction, restitution) = (surface.friction, surface.restitution);
-    let impact = Impact { k: pair_matrix(a, b, &contact), velocity, friction, restitution };
+    let impact = Impact { k: pair_matrix(sides.models(), [a, b], &contact), velocity, friction, restitution };
     let answer = answer(means, &impact, site.separation, sides.pressure(), at_root)
         .map_err(|source| StepError::Impact { pair: sides.name, source })?;
     if let Some((impulse, kind)) = answer {
         let Site { point, normal, separation } = site;
         let push = Push { point, normal, separation, impulse: contact.to_world(impulse) };
-        outcome.push(slot, &push, sides.name.colliders, -velocity.z, kind);
+        outcome.push(slot, &push, sides, -velocity.z, kind);
     }
     Ok(())
 }

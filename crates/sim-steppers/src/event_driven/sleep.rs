@@ -114,7 +114,7 @@ pub(super) fn settle(
         if !body.is_free() || body.rest() != Rest::Awake {
             continue;
         }
-        let state = body.piece().at(time).map_err(|source| StepError::Body { body: id, source })?;
+        let state = body.at(time).map_err(|source| StepError::Body { body: id, source })?;
         let anchor = &mut sleep.anchors[slot as usize];
         let long = Anchor::hold(anchor, id, state.pose(), radius(world, body), limit, time) >= params.after;
         // Forces that depend on the state need no touch to move a body again.
@@ -219,7 +219,8 @@ pub(super) fn disturbs(tables: &Tables, world: &World, slot: u32, collides: bool
 /// True if one side is scripted and moves at `time` (s).
 fn moves_script(world: &World, pair: &ActivePair, time: f64) -> bool {
     let Some(sides) = Sides::of(world, pair) else { return false };
-    sides.bodies.iter().any(|b| {
-        !b.is_free() && !b.is_fixed() && b.piece().at(time).is_ok_and(|s| s.velocity != Motion::ZERO)
-    })
+    sides
+        .bodies
+        .iter()
+        .any(|b| !b.is_free() && !b.is_fixed() && b.at(time).is_ok_and(|s| s.velocity != Motion::ZERO))
 }

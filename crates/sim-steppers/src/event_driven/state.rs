@@ -12,7 +12,7 @@ use super::{
     strike::Strike,
 };
 use crate::scale::Scale;
-use rigid_impulse::{Body as RigidState, EventId, EventQueue};
+use rigid_impulse::{BodyState, EventId, EventQueue};
 use sim_traits::{Manifold, Pair};
 use sim_world::{ControllerId, EventKind, Mark, StepReport, TimerId};
 
@@ -78,7 +78,7 @@ pub(super) struct Response {
     /// Scratch: impulses of the present collision, manifolds, states.
     pub(super) outcome: Outcome,
     pub(super) manifolds: Vec<Manifold>,
-    pub(super) states: Vec<RigidState>,
+    pub(super) states: Vec<BodyState>,
 }
 
 /// What is told of a run.

@@ -238,7 +238,6 @@ impl EventDriven {
                     None,
                     time,
                 )?;
-                clusters::break_joints(&mut self.setup, &mut self.tables, &mut self.books, world, time)?;
             }
             Item::Check(slot) => check::check(
                 &mut self.setup,
@@ -250,7 +249,7 @@ impl EventDriven {
                 time,
             )?,
         }
-        Ok(())
+        clusters::break_joints(&mut self.setup, &mut self.tables, &mut self.books, world, time)
     }
 }
 

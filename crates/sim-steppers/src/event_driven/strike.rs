@@ -54,7 +54,7 @@ use constraint_dynamics::{
     PoolBody, PoolContact,
     restitution::{Bounce, Impact, ImpactJoints},
 };
-use rigid_impulse::{Body as RigidState, CollisionKind, ContactFrame};
+use rigid_impulse::{BodyModel, BodyState, CollisionKind, ContactFrame};
 use sim_math::glam::DVec3;
 use sim_traits::BodyId;
 use sim_world::{JointWork, Rest, RowScratch, StepError, World};
@@ -79,7 +79,7 @@ pub(super) enum Struck {
 #[derive(Debug, Clone, Copy)]
 struct Member {
     slot: u32,
-    state: RigidState,
+    state: BodyState,
     /// Its pairs are in the impact, or need not be.
     spread: bool,
 }
@@ -117,20 +117,23 @@ impl Strike {
         self.bounces.clear();
         self.clusters.clear();
         self.joints.clear(0);
+        self.rows.clear();
     }
 
     /// All bodies that joints connect with these two join with them, and the rows of the joints.
     fn join_linked(&mut self, world: &World, slots: [u32; 2], time: f64) -> Result<(), StepError> {
         for slot in slots {
             let cluster = world.body_in_slot(slot).and_then(|(_, body)| body.cluster());
-            let Some(cluster) = cluster.filter(|c| world.is_linked(*c as usize) && !self.clusters.contains(c)) else {
+            let Some(cluster) =
+                cluster.filter(|c| world.is_linked(*c as usize) && !self.clusters.contains(c))
+            else {
                 continue;
             };
             self.clusters.push(cluster);
             for &id in world.cluster_members(cluster) {
                 let Some(body) = world.get(id).filter(|b| b.rest() == Rest::Awake) else { continue };
-                self.join(id.index(), || {
-                    body.piece().at(time).map_err(|source| StepError::Body { body: id, source })
+                self.join(id.index(), body.model(), || {
+                    body.at(time).map_err(|source| StepError::Body { body: id, source })
                 })?;
             }
             let Self { index, members, rows, joints, pool, .. } = self;
@@ -177,7 +180,8 @@ impl Strike {
     fn join(
         &mut self,
         slot: u32,
-        state: impl FnOnce() -> Result<RigidState, StepError>,
+        model: &BodyModel,
+        state: impl FnOnce() -> Result<BodyState, StepError>,
     ) -> Result<u32, StepError> {
         if self.index.len() <= slot as usize {
             self.index.resize(slot as usize + 1, NONE);
@@ -187,9 +191,9 @@ impl Strike {
         }
         let (state, k) = (state()?, self.members.len() as u32);
         self.index[slot as usize] = k;
-        let spread = state.inverse_mass() == 0.0;
-        self.members.push(Member { slot, state, spread });
-        self.pool.push(pooled(&state));
+        let body = pooled(model, &state);
+        self.members.push(Member { slot, state, spread: body.inverse_mass == 0.0 });
+        self.pool.push(body);
         Ok(k)
     }
 }
@@ -235,9 +239,10 @@ fn strike_with(
     strike.law.begin();
     loop {
         let Strike { law, pool, contacts, bounces, joints, members, .. } = strike;
-        let more = law.round(pool, contacts, bounces, joints).map_err(|source| {
-            let free = || members.iter().filter(|m| m.state.inverse_mass() > 0.0);
-            let named = free().next().and_then(|m| world.body_in_slot(m.slot));
+        let round = law.round(pool, contacts, bounces, joints);
+        let more = round.map_err(|source| {
+            let free = || members.iter().zip(&*pool).filter(|(_, body)| body.inverse_mass > 0.0);
+            let named = free().next().and_then(|(m, _)| world.body_in_slot(m.slot));
             match named {
                 Some((body, _)) => StepError::ContactLaw { body, others: free().count() - 1, time, source },
                 None => StepError::EmptySlot {
@@ -263,6 +268,8 @@ fn strike_with(
     books.report.solver.unsolved += u64::from(report.cut_off);
     outcome.clear();
     outcome.joints = strike.joint_work();
+    let impulses = [strike.law.held_impulses(), strike.law.limit_impulses()];
+    strike.rows.broken_by(&strike.joints, impulses, |joint, impulse| outcome.broken.push((joint, impulse)));
     outcome.bodies.extend(strike.members.iter().zip(&strike.pool).map(|(member, body)| {
         let mut after = member.state;
         after.velocity = body.velocity;
@@ -362,7 +369,7 @@ fn reach(
             Some(m) => Ok(strike.members[*m as usize].state),
             None => {
                 let body = sides.name.bodies[k];
-                sides.bodies[k].piece().at(time).map_err(|source| StepError::Body { body, source })
+                sides.bodies[k].at(time).map_err(|source| StepError::Body { body, source })
             }
         }
     };
@@ -396,8 +403,9 @@ fn reach(
     strike.sites = places;
     result?;
     let bodies = pair.bodies;
-    let members =
-        [strike.join(bodies[0], || Ok(look.states[0]))?, strike.join(bodies[1], || Ok(look.states[1]))?];
+    let models = sides.models();
+    let first = strike.join(bodies[0], models[0], || Ok(look.states[0]))?;
+    let members = [first, strike.join(bodies[1], models[1], || Ok(look.states[1]))?];
     strike.join_linked(world, bodies, time)?;
     let surface = world.surface_pair(sides.colliders[0], sides.colliders[1]);
     // The pair that began it is answered at any speed.

@@ -56,7 +56,7 @@ use super::{
     params::Scaled,
     respond::Site,
 };
-use rigid_impulse::{Body as RigidState, ContactFrame};
+use rigid_impulse::{BodyKind, BodyModel, BodyState, ContactFrame};
 use sim_math::{
     glam::{DMat3, DVec2, DVec3},
     spatial::Motion,
@@ -93,8 +93,9 @@ const GIVE: f64 = 2e-3;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
     pub(super) slot: u32,
+    pub(super) kind: BodyKind,
     /// Before the phase.
-    pub(super) state: RigidState,
+    pub(super) state: BodyState,
     /// After an impact that began the phase.
     pub(super) start: Motion,
     /// During the phase.
@@ -110,16 +111,18 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(slot: u32, state: RigidState, asleep: bool) -> Self {
+    pub(super) fn new(slot: u32, model: &BodyModel, state: BodyState, asleep: bool) -> Self {
+        let inverse_mass = model.inverse_mass();
         Self {
             slot,
+            kind: *model.kind(),
             state,
             start: state.velocity,
             velocity: state.velocity,
-            inverse_mass: state.inverse_mass(),
-            inverse_inertia: state.inverse_inertia(),
+            inverse_mass,
+            inverse_inertia: state.inverse_inertia(model),
             pushed: false,
-            spread: state.inverse_mass() == 0.0,
+            spread: inverse_mass == 0.0,
             asleep,
         }
     }
@@ -140,7 +143,7 @@ impl Member {
     }
 
     /// Gives an impulse (N·s, world) at `arm` (m) from the centre to a state of this body.
-    pub(super) fn push(&self, state: &mut RigidState, arm: DVec3, impulse: DVec3) {
+    pub(super) fn push(&self, state: &mut BodyState, arm: DVec3, impulse: DVec3) {
         if self.inverse_mass > 0.0 {
             state.velocity.linear += impulse * self.inverse_mass;
             state.velocity.angular += self.inverse_inertia * arm.cross(impulse);
@@ -480,7 +483,7 @@ fn steep(fall: f64, pressure: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rigid_impulse::{PrincipalMass, pair_matrix};
+    use rigid_impulse::{Body, PrincipalMass, pair_matrix};
     use sim_math::{Pose, testkit::SplitMix64};
 
     #[test]
@@ -490,20 +493,20 @@ mod tests {
             let body = |random: &mut SplitMix64| {
                 let half = DVec3::new(random.range(0.1, 1.0), random.range(0.1, 1.0), random.range(0.1, 1.0));
                 let mass = PrincipalMass::cuboid(random.range(0.1, 3.0), half).unwrap();
-                RigidState::free(mass, Pose::new(random.vec3(2.0), random.unit_quat())).unwrap()
+                Body::free(mass, Pose::new(random.vec3(2.0), random.unit_quat())).unwrap()
             };
             let a = body(&mut random);
-            let b = if k % 3 == 0 { RigidState::fixed(Pose::IDENTITY).unwrap() } else { body(&mut random) };
+            let b = if k % 3 == 0 { Body::fixed(Pose::IDENTITY).unwrap() } else { body(&mut random) };
             let frame = ContactFrame::new(random.vec3(1.0), random.unit_quat() * DVec3::Z).unwrap();
-            let members = [a, b].map(|state| Member::new(0, state, false));
+            let members = [a, b].map(|body| Member::new(0, &body.model, body.state, false));
             let arms = [a, b].map(|s| frame.point - s.pose().translation);
             let turns = [0, 1].map(|side| members[side].turn(arms[side], &frame.axes));
             let found = mobility([&members[0], &members[1]], arms, &turns, &frame.axes);
-            let expected = pair_matrix(&a, &b, &frame);
+            let expected = pair_matrix([&a.model, &b.model], [&a.state, &b.state], &frame);
             assert!(found.abs_diff_eq(expected, 1e-12 * expected.z_axis.length()), "{found} {expected}");
             // An impulse changes the velocity at the contact by K p.
             let p = random.vec3(1.0);
-            let mut states = [a, b];
+            let mut states = [a.state, b.state];
             for (side, impulse) in [(0, frame.to_world(p)), (1, -frame.to_world(p))] {
                 members[side].push(&mut states[side], arms[side], impulse);
             }

@@ -46,7 +46,7 @@ use collision_narrowphase::{
     cast::Part,
     shapes::{Ellipsoid, Frustum},
 };
-use rigid_impulse::{Body as RigidState, BodyKind};
+use rigid_impulse::{BodyKind, BodyState};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::{Shape, SupportMap};
 use sim_world::{Body, Law};
@@ -152,11 +152,11 @@ impl Turning {
         }
         let Some(axis) = axis(part, body_from_shape, radius) else { return plain };
         let state = piece.state();
-        let spin_across = |state: &RigidState| {
+        let spin_across = |state: &BodyState| {
             let axis = state.pose().transform_vector(axis);
             state.velocity.angular.reject_from_normalized(axis).length()
         };
-        let found = match (piece.law(), state.kind()) {
+        let found = match (piece.law(), body.kind()) {
             (Law::Ballistic { .. }, BodyKind::Free(mass)) => {
                 let Some([along, across]) = moments_about(axis, mass.moments()) else { return plain };
                 let slow = spin_across(state) * ROUNDING;
@@ -188,7 +188,7 @@ impl Turning {
     /// Largest |ν̇| of a part that turns as its body does, or less, rad/s².
     pub(super) fn closer_sway(&self, body: &Body) -> f64 {
         let piece = body.piece();
-        match (self.carrier, piece.law(), piece.state().kind()) {
+        match (self.carrier, piece.law(), body.kind()) {
             (Carrier::Body, Law::Ballistic { .. }, BodyKind::Free(mass)) => {
                 let omega = piece.state().pose().inverse_transform_vector(piece.state().velocity.angular);
                 self.sway.min(max_sway(mass.moments(), omega, self.spin))
@@ -198,7 +198,7 @@ impl Turning {
     }
 
     /// Angular velocity at a state of the body, world, rad/s.
-    pub(super) fn now(&self, state: &RigidState) -> DVec3 {
+    pub(super) fn now(&self, state: &BodyState) -> DVec3 {
         let spin = state.velocity.angular;
         match self.carrier {
             Carrier::Body => spin,

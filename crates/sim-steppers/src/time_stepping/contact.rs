@@ -599,7 +599,7 @@ fn book_step(
         }
         let end = bodies.pool[slot].velocity;
         state.velocity = end - body_step.start;
-        let taken = state.kinetic_energy();
+        let taken = state.kinetic_energy(body.model());
         // What joints turn after an impact that is over is no part of it.
         let struck = body_step.struck && (body_step.hit || !joined.holds(slot as u32));
         let lost = if struck { [0.0, taken] } else { [taken, 0.0] };
@@ -658,7 +658,7 @@ pub(super) fn book(
         let firm = |body: &&Body| !body.is_free() || bodies.pool[slot as usize].is_movable();
         body.filter(firm).map_or(BodyKind::Fixed, |body| *body.kind())
     });
-    world.book_collision(&collision, [&kinds[0], &kinds[1]], before, after);
+    world.book_collision(&collision, kinds, before, after);
     let time = world.time();
     found.detect.exerted.add(pair, books.advances, &push, time);
     if kind == CollisionKind::Ordinary {

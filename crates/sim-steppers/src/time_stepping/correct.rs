@@ -51,7 +51,7 @@ use constraint_dynamics::{
     pool::{self, PoolBlocks},
     stabilize::moved,
 };
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::BodyState;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::RowProblem;
 use sim_world::{StepError, StepperAccess};
@@ -316,7 +316,7 @@ fn shift(
         let size = sizes.map(|c| c.extent().radius).fold(f64::INFINITY, f64::min);
         let shrink = (0.2 * size / twist.linear.length()).min(MAX_TURN / twist.angular.length()).min(1.0);
         let twist = twist * shrink;
-        let before: RigidState = *body.state();
+        let before: BodyState = *body.state();
         let mut state = before;
         if state.set_pose(moved(state.pose(), twist)).is_err() {
             continue;

@@ -6,7 +6,7 @@
 use super::state::StepBodies;
 use crate::pooled::pooled;
 use constraint_dynamics::PoolBody;
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::BodyState;
 use sim_math::{
     glam::{DMat3, DVec3},
     spatial::{Force, Motion},
@@ -44,7 +44,7 @@ pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
     for slot in 0..world.body_slots() as u32 {
         let (mut body, mut acceleration) = (NOTHING, DVec3::ZERO);
         if let Some((_, found)) = world.body_in_slot(slot) {
-            body = pooled(found.state());
+            body = pooled(found.model(), found.state());
             if found.rest() != Rest::Awake {
                 (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
             } else if found.is_free() {
@@ -100,7 +100,7 @@ pub(super) fn launch(bodies: &StepBodies, world: &mut StepperAccess<'_>) -> Resu
             continue;
         }
         let (body_step, pool) = (bodies.body_steps[slot as usize], bodies.pool[slot as usize]);
-        let mut state: RigidState = *body.state();
+        let mut state: BodyState = *body.state();
         if body_step.pushed {
             // What lies still on a piece that says so stays on it.
             let lies = pool.velocity == Motion::ZERO && state.velocity == Motion::ZERO;
@@ -110,7 +110,8 @@ pub(super) fn launch(bodies: &StepBodies, world: &mut StepperAccess<'_>) -> Resu
                 continue;
             }
             state.velocity = pool.velocity;
-            world.set_piece(id, Piece::ballistic(time, state, DVec3::ZERO));
+            let piece = Piece::ballistic(time, body.model(), state, DVec3::ZERO);
+            world.set_piece(id, piece);
         } else {
             if body_step.struck || !flies_on(bodies, body, slot) {
                 state.velocity = body_step.start;

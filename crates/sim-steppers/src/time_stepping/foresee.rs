@@ -70,7 +70,7 @@ impl<'a> Ahead<'a> {
     pub(super) fn distance(&self, narrow: &dyn NarrowPhase, cache: &mut PairCache, t: f64) -> Option<f64> {
         let place = |k: usize| {
             let piece = self.pieces[k].as_ref().unwrap_or(self.bodies[k].piece());
-            let state = piece.at(self.time + t).ok()?;
+            let state = piece.at(self.bodies[k].model(), self.time + t).ok()?;
             Some(*state.pose() * self.colliders[k].extent().body_from_shape)
         };
         let (a, b) = (place(0)?, place(1)?);
@@ -110,7 +110,7 @@ pub(super) fn foresee(
             let flies = !body_step.driven && pooled.velocity == body_step.start + body_step.force_change;
             state.velocity = if flies { body_step.start } else { pooled.velocity };
             let acceleration = if flies { body_step.acceleration } else { sim_math::glam::DVec3::ZERO };
-            Some(Piece::ballistic(world.time(), state, acceleration))
+            Some(Piece::ballistic(world.time(), body.model(), state, acceleration))
         };
         let Some(ahead) = Ahead::new(world, pair, way) else { continue };
         found.detect.distances += 1;

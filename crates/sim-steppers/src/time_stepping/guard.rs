@@ -46,9 +46,9 @@
 
 use super::flight::BodyStep;
 use constraint_dynamics::soft::{SoftBodies, SoftManifold};
-use rigid_impulse::{Body as RigidState, BodyKind};
+use rigid_impulse::BodyKind;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
-use sim_world::World;
+use sim_world::{Body, World};
 
 /// Rounding, as a share of the kinetic energy.
 const ROUNDING: f64 = 1e-12;
@@ -152,7 +152,7 @@ impl Guard {
                 continue;
             };
             let island = self.root(slot as u32);
-            self.islands[island].add(body.state(), &body_steps[slot], arrival, h);
+            self.islands[island].add(body, &body_steps[slot], arrival, h);
             self.islands[island].stored -= self.owed[slot];
             self.islands[island].bodies += 1.0;
         }
@@ -212,8 +212,8 @@ impl Island {
     }
 
     /// Adds a body.
-    fn add(&mut self, state: &RigidState, body_step: &BodyStep, arrival: &Arrival, h: f64) {
-        let BodyKind::Free(mass) = state.kind() else { return };
+    fn add(&mut self, body: &Body, body_step: &BodyStep, arrival: &Arrival, h: f64) {
+        let (BodyKind::Free(mass), state) = (body.kind(), body.state()) else { return };
         let Arrival { pose, velocity, change } = arrival;
         let inertia = mass.inertia(pose.rotation);
         let spin = inertia * velocity.angular;
@@ -227,7 +227,7 @@ impl Island {
             work += linear.dot(mean.linear) + angular.dot(mean.angular);
         }
         self.kinetic += kinetic;
-        self.given += kinetic - state.kinetic_energy() - work;
+        self.given += kinetic - body.kinetic_energy() - work;
         let turned = inertia * change.angular;
         self.along += mass.mass() * velocity.linear.dot(change.linear) + velocity.angular.dot(turned);
         self.squared += mass.mass() * change.linear.length_squared() + change.angular.dot(turned);

@@ -210,7 +210,7 @@ fn root_of_bounce(
         let body_step = &bodies.body_steps[slot as usize];
         let mut state = *body.state();
         state.velocity = body_step.start;
-        Some(Piece::ballistic(world.time(), state, body_step.acceleration))
+        Some(Piece::ballistic(world.time(), body.model(), state, body_step.acceleration))
     };
     let Some(ahead) = Ahead::new(world, pair, way) else { return guess };
     let narrow = setup.parts.narrow_phase.as_ref();

@@ -58,7 +58,7 @@ use constraint_dynamics::{
 };
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{Bounds, Law};
-use sim_world::{JointWork, Piece, StepperAccess, World};
+use sim_world::{JointWork, StepperAccess, World};
 
 /// Largest error of a row that velocities take back in a step, share of the radius of the smallest body.
 const PULLED: f64 = 1e-4;
@@ -299,13 +299,12 @@ fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &
             let end = body.and_then(|body| {
                 let velocity = bodies.pool[slot as usize].velocity;
                 if !body.is_free() {
-                    return body.piece().at(world.time() + h).ok().map(|state| *state.pose());
+                    return body.at(world.time() + h).ok().map(|state| *state.pose());
                 }
                 let mut state = *body.state();
                 state.velocity =
                     if bodies.pool[slot as usize].is_movable() { velocity } else { Motion::ZERO };
-                let piece = Piece::ballistic(0.0, state, DVec3::ZERO);
-                piece.at(h).ok().map(|state| *state.pose())
+                state.advance(body.model(), h, DVec3::ZERO).ok().map(|()| *state.pose())
             });
             joined.poses.push(end.unwrap_or(now));
         }

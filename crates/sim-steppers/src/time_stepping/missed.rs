@@ -118,7 +118,7 @@ impl Missed {
     /// Pose of a body at time `t`.
     pub(super) fn pose(&self, world: &World, slot: u32, body: &Body, h: f64, t: f64) -> Option<Pose> {
         match self.courses[slot as usize] {
-            Course::Piece => Some(*body.piece().at(world.time() + t).ok()?.pose()),
+            Course::Piece => Some(*body.at(world.time() + t).ok()?.pose()),
             Course::Even { since, pose, way } => {
                 let share = if h > since { ((t - since) / (h - since)).clamp(0.0, 1.0) } else { 1.0 };
                 Some(moved(&pose, way * share))
@@ -131,7 +131,7 @@ impl Missed {
         let pose = self.pose(world, slot, body, h, t)?;
         let k = slot as usize;
         if matches!(self.courses[k], Course::Piece) {
-            return Some((pose, body.piece().at(world.time() + t).ok()?.velocity));
+            return Some((pose, body.at(world.time() + t).ok()?.velocity));
         }
         let last = self.pose(world, slot, body, h, h)?;
         let angular = pose.rotation * (last.rotation.conjugate() * self.ends[k].angular);
@@ -253,7 +253,7 @@ impl TimeStepping {
                     (Course::Even { since: 0.0, pose, way }, arrival.velocity)
                 }
                 (None, Some(body)) => {
-                    let last = body.piece().at(world.time() + h).map(|state| state.velocity);
+                    let last = body.at(world.time() + h).map(|state| state.velocity);
                     (Course::Piece, last.unwrap_or(body_step.start + body_step.force_change))
                 }
                 _ => (Course::Piece, body_step.start + body_step.force_change),
@@ -422,7 +422,7 @@ impl TimeStepping {
                 return Ok(false);
             }
             state.velocity = velocity;
-            let mut body = pooled(&state);
+            let mut body = pooled(bodies[k].model(), &state);
             if !(bodies[k].is_free() && bodies[k].rest() == Rest::Awake) {
                 (body.inverse_mass, body.inverse_inertia) = (0.0, DMat3::ZERO);
             }
@@ -559,7 +559,7 @@ impl TimeStepping {
             }
             let Some((_, body)) = world.body_in_slot(slot as u32) else { continue };
             let Some((pose, velocity)) = missed.state(world, slot as u32, body, h, h) else { continue };
-            let free = body.piece().at(world.time() + h).map_or(velocity, |state| state.velocity);
+            let free = body.at(world.time() + h).map_or(velocity, |state| state.velocity);
             self.bodies.body_steps[slot].pushed = true;
             if let Some(soft) = &mut self.soft {
                 let before = soft.arrivals[slot].map_or((free, Motion::ZERO), |a| (a.velocity, a.change));

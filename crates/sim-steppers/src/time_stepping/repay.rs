@@ -258,11 +258,12 @@ fn repay_island(
         let Some((_, body)) = world.body_in_slot(slot) else { continue };
         let mut state = *body.state();
         state.velocity -= held.at(state.pose().translation);
-        kinetic += state.kinetic_energy();
-        let (spin, momentum, change) = (state.spin(), state.velocity.linear * body.mass(), change(slot));
+        kinetic += state.kinetic_energy(body.model());
+        let (spin, momentum, change) =
+            (state.spin(body.model()), state.velocity.linear * body.mass(), change(slot));
         along += momentum.dot(change.linear) + spin.dot(change.angular);
         state.velocity = change;
-        square += 2.0 * state.kinetic_energy();
+        square += 2.0 * state.kinetic_energy(body.model());
     }
     let most = if along > 0.0 { (along / square).min(1.0) } else { 0.0 };
     let inside = along * along - 2.0 * square * owed;

@@ -79,9 +79,9 @@ pub(super) fn restrain(
         let Some((_, body)) = world.body_in_slot(slot) else { continue };
         let (body_step, mut state) = (&bodies.body_steps[slot as usize], *body.state());
         state.velocity = body_step.start;
-        energy += state.kinetic_energy();
+        energy += state.kinetic_energy(body.model());
         state.velocity = body_step.force_change;
-        k += 2.0 * state.kinetic_energy();
+        k += 2.0 * state.kinetic_energy(body.model());
     }
     problem.memory.debts.members = members;
     let gain = b + 0.5 * w - 0.5 * k;

@@ -154,8 +154,8 @@ impl TimeStepping {
         for ((slot, body_step), touched) in self.bodies.body_steps.iter().enumerate().zip(&soft.touched) {
             let found = world.body_in_slot(slot as u32).map(|(_, body)| body);
             let turns = found.filter(|body| *touched && body.rest() == Rest::Awake);
-            let turning =
-                turns.and_then(|body| Turning::new(body.state(), body_step.force_change.angular, h));
+            let turning = turns
+                .and_then(|body| Turning::new(body.model(), body.state(), body_step.force_change.angular, h));
             let body = found.map_or(SoftBody::IDLE, |body| {
                 soft_body(body, turning.as_ref(), body_step.force_change * rate)
             });
@@ -332,7 +332,7 @@ impl TimeStepping {
                 let (pose, velocity) = match &soft.turnings[slot] {
                     Some(turning) => {
                         free.angular = turning.velocity + body_step.force_change.angular;
-                        let arrived = turning.arrive(body.state(), x, v);
+                        let arrived = turning.arrive(body.model(), body.state(), x, v);
                         if let BodyKind::Free(mass) = body.kind() {
                             let energy = |q, spin: DVec3| 0.5 * (mass.inertia(q) * spin).dot(spin);
                             let (pose, velocity) = arrived;
@@ -342,7 +342,7 @@ impl TimeStepping {
                         }
                         arrived
                     }
-                    None => arrive_from_rest(body.state(), x, v),
+                    None => arrive_from_rest(body.model(), body.state(), x, v),
                 };
                 Arrival { pose, velocity, change: v - free }
             });
@@ -402,7 +402,7 @@ fn soft_body(body: &Body, turning: Option<&Turning>, acceleration: Motion) -> So
     if let Some(turning) = turning {
         (rotation, velocity.angular) = (turning.rotation, turning.velocity);
     }
-    let (inv_mass, inv_inertia) = match state.kind() {
+    let (inv_mass, inv_inertia) = match body.kind() {
         BodyKind::Free(mass) if body.rest() == Rest::Awake => {
             let [x, y, z] = DMat3::from_quat(rotation).to_cols_array_2d().map(DVec3::from);
             let inverse = 1.0 / mass.moments();

@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //!
-//! Euler's equations, through [`RigidState::advance`]: torque-free rotation, exactly.
+//! Euler's equations, through [`BodyState::advance`]: torque-free rotation, exactly.
 //!
 //! # Symbols
 //!
@@ -42,7 +42,7 @@
 //! `a_top_precesses`, `tests/time_soft_energy.rs`
 
 use constraint_dynamics::stabilize::moved;
-use rigid_impulse::{Body as RigidState, BodyKind};
+use rigid_impulse::{BodyKind, BodyModel, BodyState};
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
@@ -61,15 +61,15 @@ const MOST: f64 = 0.7;
 const MOST_PARTS: f64 = 64.0;
 
 /// How many parts a step of `h` seconds is to have for a body in contact.
-pub(super) fn parts(state: &RigidState, h: f64) -> f64 {
+pub(super) fn parts(state: &BodyState, h: f64) -> f64 {
     (state.velocity.angular.length() * h / MOST).ceil().clamp(1.0, MOST_PARTS)
 }
 
 /// Pose and velocity at the end of the step of a body that did not turn before it, from the displacement and the velocity that the solver found: its angular velocity
 /// turns with it, so that its energy stays.
-pub(super) fn arrive_from_rest(state: &RigidState, x: Motion, v: Motion) -> (Pose, Motion) {
+pub(super) fn arrive_from_rest(model: &BodyModel, state: &BodyState, x: Motion, v: Motion) -> (Pose, Motion) {
     let pose = moved(state.pose(), x);
-    let is_round = match state.kind() {
+    let is_round = match model.kind() {
         BodyKind::Free(mass) => mass.moments() == DVec3::splat(mass.moments().x),
         BodyKind::Fixed | BodyKind::Scripted => true,
     };
@@ -90,15 +90,15 @@ pub(super) struct Turning {
 
 impl Turning {
     /// That of a body over `h` seconds under a change of angular velocity by torques, rad/s; `None` if it is a plain one.
-    pub(super) fn new(state: &RigidState, force_change: DVec3, h: f64) -> Option<Self> {
-        let BodyKind::Free(mass) = state.kind() else { return None };
+    pub(super) fn new(model: &BodyModel, state: &BodyState, force_change: DVec3, h: f64) -> Option<Self> {
+        let BodyKind::Free(mass) = model.kind() else { return None };
         let (moments, omega) = (mass.moments(), state.velocity.angular);
         let is_round = moments == DVec3::splat(moments.x);
         if is_round || omega.length_squared() * h * h < LEAST * LEAST {
             return None;
         }
         let mut free = *state;
-        free.advance(h, DVec3::ZERO).ok()?;
+        free.advance(model, h, DVec3::ZERO).ok()?;
         let velocity = free.velocity.angular;
         Some(Self {
             rotation: free.pose().rotation,
@@ -108,11 +108,17 @@ impl Turning {
     }
 
     /// Pose and velocity at the end of the step, from the displacement and the velocity that the solver found.
-    pub(super) fn arrive(&self, state: &RigidState, x: Motion, v: Motion) -> (Pose, Motion) {
+    pub(super) fn arrive(
+        &self,
+        model: &BodyModel,
+        state: &BodyState,
+        x: Motion,
+        v: Motion,
+    ) -> (Pose, Motion) {
         let free = Pose::new(state.pose().translation, self.rotation);
         let turn = x.angular - self.displacement;
         let pose = moved(&free, Motion::new(turn, x.linear));
-        let angular = match state.kind() {
+        let angular = match model.kind() {
             BodyKind::Free(mass) if turn.length() < SMOOTH * self.displacement.length() => {
                 let spin = mass.inertia(self.rotation) * v.angular;
                 pose.rotation * ((pose.rotation.conjugate() * spin) / mass.moments())

@@ -49,7 +49,8 @@ pub(crate) fn find(
     for force in forces.iter().flatten().filter(|f| !f.is_uniform()) {
         connect(&mut force.bodies());
     }
-    let active = || joints.into_iter().flat_map(Slots::iter).filter(|(_, j): &(JointId, &Joint)| j.is_active());
+    let active =
+        || joints.into_iter().flat_map(Slots::iter).filter(|(_, j): &(JointId, &Joint)| j.is_active());
     for (_, joint) in active() {
         connect(&mut joint.bodies().iter().copied());
     }

@@ -44,7 +44,7 @@
 use super::{ForceGenerator, linked::LinkedNext};
 use crate::{
     access::StepperAccess,
-    body::Rest,
+    body::{Body, Rest},
     dense::{Dense, Slopes},
     error::WorldError,
     linkage::Linkage,
@@ -52,7 +52,7 @@ use crate::{
     work::JointWork,
     world::World,
 };
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState};
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3, DVec4},
@@ -77,17 +77,17 @@ const GAUSS: [(f64, f64); 3] =
 pub(crate) struct ForceScratch {
     ode: OdeScratch,
     pub(super) ids: Vec<BodyId>,
-    pub(super) starts: Vec<RigidState>,
+    pub(super) starts: Vec<BodyState>,
     units: Vec<[f64; 2]>,
     before: Vec<Slopes>,
     sums: Vec<Exerted>,
-    pub(super) states: Vec<RigidState>,
+    pub(super) states: Vec<BodyState>,
     wrenches: Vec<Force>,
     /// Without joints.
     pub(super) free: Vec<Force>,
     y: Vec<f64>,
     slopes: Vec<f64>,
-    pub(super) next: Vec<(BodyId, RigidState, Dense)>,
+    pub(super) next: Vec<(BodyId, BodyState, Dense)>,
     pub(super) link: Linkage,
     pub(super) linked: LinkedNext,
 }
@@ -111,8 +111,8 @@ pub(crate) struct Exerted {
     pub(crate) place: DVec3,
 }
 
-fn mass_of(state: &RigidState) -> (f64, DVec3) {
-    match state.kind() {
+fn mass_of(model: &BodyModel) -> (f64, DVec3) {
+    match model.kind() {
         BodyKind::Free(m) => (m.mass(), m.moments()),
         BodyKind::Fixed | BodyKind::Scripted => (f64::INFINITY, DVec3::INFINITY),
     }
@@ -120,9 +120,9 @@ fn mass_of(state: &RigidState) -> (f64, DVec3) {
 
 /// Units in which the components of velocity and angular momentum are of order one: one of them that passes through zero is
 /// not asked for more digits than the vector has.
-fn units_of(state: &RigidState) -> [f64; 2] {
-    let inertia = mass_of(state).1.max_element();
-    [state.velocity.linear.length().max(1.0), state.spin().length().max(inertia)]
+fn units_of(model: &BodyModel, state: &BodyState) -> [f64; 2] {
+    let inertia = mass_of(model).1.max_element();
+    [state.velocity.linear.length().max(1.0), state.spin(model).length().max(inertia)]
 }
 
 /// The equations of motion of a cluster.
@@ -132,22 +132,28 @@ struct System<'a> {
     /// Bodies that move, by slot.
     ids: &'a [BodyId],
     /// Their states at the start; poses and velocities at every evaluation.
-    starts: &'a [RigidState],
+    starts: &'a [BodyState],
     /// Units of their velocities and momenta, m/s and kg·m²/s.
     units: &'a [[f64; 2]],
-    states: &'a mut [RigidState],
+    states: &'a mut [BodyState],
     wrenches: &'a mut [Force],
     /// Its joints, if it has any.
     link: Option<&'a mut Linkage>,
 }
 
 impl System<'_> {
+    /// What the body of this number is.
+    fn model(&self, k: usize) -> &BodyModel {
+        self.world.get(self.ids[k]).map_or(&BodyModel::FIXED, |body| body.model())
+    }
+
     fn write(&self, y: &mut [f64]) {
-        for ((s, [speed, spin]), y) in self.starts.iter().zip(self.units).zip(y.chunks_exact_mut(WIDTH)) {
+        for (k, y) in y.chunks_exact_mut(WIDTH).enumerate() {
+            let (s, [speed, spin]) = (&self.starts[k], &self.units[k]);
             y[0..3].fill(0.0);
             y[3..7].copy_from_slice(&s.pose().rotation.to_array());
             y[7..10].copy_from_slice(&(s.velocity.linear / *speed).to_array());
-            y[10..13].copy_from_slice(&(s.spin() / *spin).to_array());
+            y[10..13].copy_from_slice(&(s.spin(self.model(k)) / *spin).to_array());
         }
     }
 
@@ -163,7 +169,7 @@ impl System<'_> {
             let [speed, spin] = self.units[k];
             state.velocity.linear = DVec3::from_slice(&y[7..10]) * speed;
             let spin = DVec3::from_slice(&y[10..13]) * spin;
-            state.velocity.angular = state.inverse_inertia() * spin;
+            self.states[k].velocity.angular = self.model(k).inverse_inertia(rotation) * spin;
         }
         Ok(())
     }
@@ -173,9 +179,10 @@ impl System<'_> {
         self.wrenches.fill(Force::ZERO);
         let (world, ids, states, wrenches) = (self.world, self.ids, &*self.states, &mut *self.wrenches);
         let place = |id: BodyId| ids.binary_search(&id).ok();
-        let state = |id: BodyId| match place(id) {
-            Some(k) => Some(states[k]),
-            None => world.get(id)?.piece().at(t).ok(),
+        let state = |id: BodyId| {
+            let body = world.get(id)?;
+            let state = place(id).map_or_else(|| body.at(t).ok(), |k| Some(states[k]))?;
+            Some((body.model(), state))
         };
         for &k in &world.clusters[self.cluster].forces {
             let Some(Some(force)) = world.forces.get(k as usize) else { continue };
@@ -199,9 +206,10 @@ impl System<'_> {
     /// Calls `act` with the number of every body that a spring with a potential holds, and the power of its pull, W.
     fn elastic(&self, t: f64, act: &mut dyn FnMut(usize, f64)) {
         let place = |id: BodyId| self.ids.binary_search(&id).ok();
-        let state = |id: BodyId| match place(id) {
-            Some(k) => Some(self.states[k]),
-            None => self.world.get(id)?.piece().at(t).ok(),
+        let state = |id: BodyId| {
+            let body = self.world.get(id)?;
+            let state = place(id).map_or_else(|| body.at(t).ok(), |k| Some(self.states[k]))?;
+            Some((body.model(), state))
         };
         for &k in &self.world.clusters[self.cluster].forces {
             let Some(Some(force)) = self.world.forces.get(k as usize) else { continue };
@@ -232,20 +240,20 @@ impl System<'_> {
             y[0..3].copy_from_slice(&moved.to_array());
             y[3..7].copy_from_slice(&state.pose().rotation.to_array());
             y[7..10].copy_from_slice(&(state.velocity.linear / speed).to_array());
-            y[10..13].copy_from_slice(&(state.spin() / spin).to_array());
+            y[10..13].copy_from_slice(&(state.spin(self.model(k)) / spin).to_array());
         }
         Ok(())
     }
 
     /// What the dense output needs of body `k`, after an evaluation.
     fn slopes(&self, k: usize) -> Slopes {
-        let (state, wrench) = (&self.states[k], &self.wrenches[k]);
+        let (model, state, wrench) = (self.model(k), &self.states[k], &self.wrenches[k]);
         let (q, w) = (state.pose().rotation, state.velocity.angular);
-        let swing = state.inverse_inertia() * (wrench.moment - w.cross(state.spin()));
+        let swing = state.inverse_inertia(model) * (wrench.moment - w.cross(state.spin(model)));
         let (w, swing) = (DQuat::from_vec4(w.extend(0.0)), DQuat::from_vec4(swing.extend(0.0)));
         let rate = w * q * 0.5;
         Slopes {
-            acceleration: self.world.gravity + wrench.linear / mass_of(state).0,
+            acceleration: self.world.gravity + wrench.linear / mass_of(model).0,
             turn: DVec4::from(rate),
             turn_rate: DVec4::from(swing * q * 0.5 + w * rate * 0.5),
         }
@@ -263,7 +271,7 @@ impl OdeSystem for System<'_> {
         self.hold(t)?;
         for (k, out) in dydt.chunks_exact_mut(WIDTH).enumerate() {
             let (state, wrench) = (&self.states[k], &self.wrenches[k]);
-            let (mass, [speed, spin]) = (mass_of(state).0, self.units[k]);
+            let (mass, [speed, spin]) = (mass_of(self.model(k)).0, self.units[k]);
             let turn = DQuat::from_vec4(state.velocity.angular.extend(0.0)) * state.pose().rotation * 0.5;
             out[0..3].copy_from_slice(&state.velocity.linear.to_array());
             out[3..7].copy_from_slice(&turn.to_array());
@@ -306,7 +314,7 @@ impl World {
         &mut self,
         cluster: u32,
         time: f64,
-        given: Option<(BodyId, RigidState)>,
+        given: Option<(BodyId, BodyState)>,
     ) -> Result<(), WorldError> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let result = self.step_cluster(cluster as usize, time, given, &mut scratch);
@@ -329,7 +337,7 @@ impl World {
         &mut self,
         cluster: usize,
         time: f64,
-        given: Option<(BodyId, RigidState)>,
+        given: Option<(BodyId, BodyState)>,
         scratch: &mut ForceScratch,
     ) -> Result<(), WorldError> {
         let ForceScratch { ids, starts, next, .. } = scratch;
@@ -343,7 +351,7 @@ impl World {
             let Some(body) = self.bodies.get(id).filter(|b| named || b.rest == Rest::Awake) else { continue };
             let state = match given {
                 Some((g, state)) if g == id => state,
-                _ => body.piece.at(time).map_err(|source| WorldError::Body { body: id, source })?,
+                _ => body.at(time).map_err(|source| WorldError::Body { body: id, source })?,
             };
             hint = hint.or(body.step_hint);
             ids.push(id);
@@ -378,7 +386,9 @@ impl World {
             scratch;
         next.clear();
         units.clear();
-        units.extend(starts.iter().map(units_of));
+        for (id, state) in ids.iter().zip(&*starts) {
+            units.push(units_of(self.get(*id).map_or(&BodyModel::FIXED, Body::model), state));
+        }
         let first = ids.first().copied().unwrap_or(BodyId::new(u32::MAX, u32::MAX));
         let jointed = self.is_linked(cluster);
         let dim = WIDTH * ids.len();
@@ -460,11 +470,12 @@ impl World {
             states.clear();
             for &id in &*ids {
                 // What is not finite shows elsewhere.
-                let Some(Ok(state)) = self.bodies.get(id).map(|b| b.piece.at(t)) else { return };
+                let Some(Ok(state)) = self.bodies.get(id).map(|b| b.at(t)) else { return };
                 states.push(state);
             }
             let (starts, units) = (&[][..], &[][..]);
-            let mut system = System { world: self, cluster, ids, starts, units, states, wrenches, link: None };
+            let mut system =
+                System { world: self, cluster, ids, starts, units, states, wrenches, link: None };
             system.exert(t);
             system.elastic(t, &mut |k, power| sums[k].work -= w * power);
             for ((sum, s), f) in sums.iter_mut().zip(&*system.states).zip(&*system.wrenches) {
@@ -479,8 +490,7 @@ impl World {
                     for ((state, f), held) in states.iter().zip(&*free).zip(&*wrenches) {
                         let linear = held.linear - f.linear;
                         work.impulse += linear * w;
-                        work.moment +=
-                            (state.pose().translation.cross(linear) + held.moment - f.moment) * w;
+                        work.moment += (state.pose().translation.cross(linear) + held.moment - f.moment) * w;
                     }
                     let [held, drives, friction] = link.power();
                     work.joints += w * held;
@@ -492,7 +502,7 @@ impl World {
         account.joint_work(&work);
         for (&id, sum) in ids.iter().zip(&*sums) {
             if let Some(body) = self.bodies.get(id) {
-                account.exerted(&body.piece, self.gravity * body.mass(), [from, time], sum);
+                account.exerted(body, self.gravity * body.mass(), [from, time], sum);
             }
         }
         self.account = account;
@@ -506,7 +516,7 @@ impl World {
     pub fn applied_force(&self, id: BodyId) -> Result<Force, WorldError> {
         self.body(id)?;
         let mut sum = Force::ZERO;
-        let state = |id: BodyId| self.get(id).map(|b| *b.state());
+        let state = |id: BodyId| self.get(id).map(|b| (b.model(), *b.state()));
         for force in self.forces.iter().flatten().filter(|f| f.bodies().any(|b| b == id)) {
             force.apply(self.time, &state, &mut |on, wrench| {
                 if on == id {

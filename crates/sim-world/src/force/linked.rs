@@ -39,11 +39,12 @@ use crate::{
     error::WorldError,
     events::{Event, EventKind},
     joint::limit_bit,
-    linkage::{Acting, momentum_of},
+    linkage::Acting,
     work::JointWork,
     world::World,
 };
-use rigid_impulse::{Body as RigidState, BodyError};
+use constraint_dynamics::joints::JointRows;
+use rigid_impulse::{BodyError, BodyState};
 use sim_math::{
     Pose,
     integrate::{Abort, IntegrateError},
@@ -74,11 +75,13 @@ pub(super) struct LinkedNext {
     broken: Vec<(JointId, Force)>,
     work: JointWork,
     local: Vec<Pose>,
+    rows: JointRows,
+    remembered: Vec<f64>,
     /// g at two times.
     looks: [Vec<[f64; 2]>; 2],
     mid: Vec<[f64; 2]>,
     /// Before velocities were settled.
-    first: Vec<RigidState>,
+    first: Vec<BodyState>,
 }
 
 impl ForceScratch {
@@ -135,23 +138,22 @@ impl World {
         self.exert_free(cluster, time, scratch);
         let ForceScratch { link, starts, free, linked, .. } = scratch;
         link.exert(self, time, starts, free)?;
-        let LinkedNext { joints, acting, memory, limits, broken, work, local, first, .. } = linked;
+        let LinkedNext {
+            joints, acting, memory, limits, broken, work, local, rows, remembered, first, ..
+        } = linked;
         joints.clear();
         acting.clear();
         memory.clear();
         broken.clear();
-        for (slot, rows) in link.actings() {
+        for (slot, acts) in link.actings() {
             let Some((id, joint)) = self.joint_in_slot(slot) else { continue };
             let (from, start) = (acting.len() as u32, memory.len() as u32);
-            acting.extend_from_slice(rows);
+            acting.extend_from_slice(acts);
             let reaction = link.reaction(joint, slot, local);
-            link.memory_of(joint, local, memory);
-            joints.push((
-                slot,
-                reaction,
-                [from, acting.len() as u32],
-                [start, memory.len() as u32],
-            ));
+            rows.clear();
+            joint.rows_at(local, remembered, rows);
+            memory.extend_from_slice(remembered);
+            joints.push((slot, reaction, [from, acting.len() as u32], [start, memory.len() as u32]));
             let most = joint.breaking();
             // Where a piece was ended because a joint would break, the load is rounding from what it bears.
             if reaction.linear.length() * (1.0 + 1e-9) > most.force
@@ -162,13 +164,8 @@ impl World {
         }
         limits.clear();
         limits.extend(link.limits());
-        *work = JointWork::default();
-        for (before, after) in first.iter().zip(&*starts) {
-            work.joints += after.kinetic_energy() - before.kinetic_energy();
-            let (linear, angular) = momentum_of(before, after);
-            work.impulse += linear;
-            work.moment += angular;
-        }
+        let (joints, impulse, moment) = link.change(first, starts);
+        *work = JointWork { joints, impulse, moment, ..JointWork::default() };
         Ok(())
     }
 
@@ -196,8 +193,8 @@ impl World {
             }
         }
         for (joint, load) in linked.broken.drain(..) {
-            if !self.overloaded.iter().any(|(id, _)| *id == joint) {
-                self.overloaded.push((joint, load));
+            if !self.overloaded.iter().any(|(id, ..)| *id == joint) {
+                self.overloaded.push((joint, load, 0.0));
             }
         }
     }

@@ -15,7 +15,7 @@ mod wrench;
 
 pub(crate) use integrate::{Exerted, ForceScratch};
 
-use rigid_impulse::{Body as RigidState, BodyError};
+use rigid_impulse::{BodyError, BodyModel, BodyState};
 use sim_math::{glam::DVec3, spatial::Force};
 use sim_traits::BodyId;
 use std::{fmt::Debug, sync::Arc};
@@ -40,8 +40,9 @@ pub enum Anchor {
 /// **Contract.** The same arguments give the same result, bit for bit; the result is as smooth as the motion is to be
 /// accurate. A result that is not finite freezes the body, as every state that stops being finite does.
 pub trait ForceField: Debug + Send + Sync {
-    /// Force and moment about the centre of mass, world axes, N and N·m, at world time `t` (s).
-    fn wrench(&self, t: f64, body: &RigidState) -> Force;
+    /// Force and moment about the centre of mass, world axes, N and N·m, at world time `t` (s), on a body that is this and is
+    /// there.
+    fn wrench(&self, t: f64, model: &BodyModel, state: &BodyState) -> Force;
 }
 
 /// A force field that several bodies may share; two are equal if they are the same object.

@@ -35,35 +35,33 @@
 //! `tests/forces.rs` of `sim-steppers`
 
 use super::{Anchor, ForceGenerator};
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::{BodyModel, BodyState};
 use sim_math::{glam::DVec3, spatial::Force};
 use sim_traits::BodyId;
+
+/// What a body is, and its state.
+pub(crate) type StateOf<'a> = dyn Fn(BodyId) -> Option<(&'a BodyModel, BodyState)> + 'a;
 
 impl ForceGenerator {
     /// Calls `act` with every body and the wrench about its centre of mass on it, world axes, at world time `t` (s). `state`
     /// gives the states of bodies; one that is not there stands at the origin.
-    pub(crate) fn apply(
-        &self,
-        t: f64,
-        state: &dyn Fn(BodyId) -> Option<RigidState>,
-        act: &mut dyn FnMut(BodyId, Force),
-    ) {
+    pub(crate) fn apply(&self, t: f64, state: &StateOf<'_>, act: &mut dyn FnMut(BodyId, Force)) {
         match self {
             Self::Constant { body, force, torque } => act(*body, Force::new(*torque, *force)),
             Self::Drag { body, linear, angular } => {
-                if let Some(s) = state(*body) {
+                if let Some((_, s)) = state(*body) {
                     act(*body, Force::new(s.velocity.angular * -angular, s.velocity.linear * -linear));
                 }
             }
             Self::Servo { body, axis, rate, gain, limit } => {
-                if let Some(s) = state(*body) {
+                if let Some((_, s)) = state(*body) {
                     let torque = (gain * (rate - s.velocity.angular.dot(*axis))).clamp(-limit, *limit);
                     act(*body, Force::new(*axis * torque, DVec3::ZERO));
                 }
             }
             Self::Field { body, field } => {
-                if let Some(s) = state(*body) {
-                    act(*body, field.0.wrench(t, &s));
+                if let Some((model, s)) = state(*body) {
+                    act(*body, field.0.wrench(t, model, &s));
                 }
             }
             Self::Spring { a, b, stiffness, damping, rest_length } => {
@@ -78,14 +76,14 @@ impl ForceGenerator {
 fn pull(
     anchors: [&Anchor; 2],
     damping: f64,
-    state: &dyn Fn(BodyId) -> Option<RigidState>,
+    state: &StateOf<'_>,
     act: &mut dyn FnMut(BodyId, Force),
     tension: impl Fn(f64) -> f64,
 ) {
     let [(p, v, x), (q, u, y)] = anchors.map(|anchor| match *anchor {
         Anchor::World(point) => (point, DVec3::ZERO, DVec3::ZERO),
-        Anchor::Body(id, point) => state(id).map_or((point, DVec3::ZERO, DVec3::ZERO), |s| {
-            let point = s.user_pose().transform_point(point);
+        Anchor::Body(id, point) => state(id).map_or((point, DVec3::ZERO, DVec3::ZERO), |(model, s)| {
+            let point = s.user_pose(model).transform_point(point);
             (point, s.velocity_at(point), s.pose().translation)
         }),
     });

@@ -253,7 +253,7 @@ pub(crate) fn limit_bit(axis: usize, high: bool) -> Option<u32> {
 #[must_use]
 pub(crate) fn inverse(body: &crate::body::Body) -> BodyInverse {
     if body.is_free() {
-        BodyInverse { mass: body.state().inverse_mass(), inertia: body.state().inverse_inertia() }
+        BodyInverse { mass: body.inverse_mass(), inertia: body.inverse_inertia() }
     } else {
         BodyInverse { mass: 0.0, inertia: DMat3::ZERO }
     }

@@ -47,7 +47,6 @@ mod modes;
 mod settle;
 
 pub(crate) use modes::Acting;
-pub(crate) use settle::momentum_of;
 
 use crate::{joint::Joint, world::World};
 use constraint_dynamics::{
@@ -56,7 +55,7 @@ use constraint_dynamics::{
     joints::{BodyInverse, JointRows, RowLaw},
 };
 use modes::Check;
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::{BodyModel, BodyState};
 use sim_math::{
     Pose,
     glam::{DMat3, DVec3},
@@ -95,6 +94,8 @@ pub(crate) struct Linkage {
     /// Bodies of joints, as numbers of the pool: first those that move, then others.
     bodies: Vec<u32>,
     others: Vec<BodyId>,
+    /// Of those that move.
+    pub(super) models: Vec<BodyModel>,
     pub(crate) pool: Vec<PoolBody>,
     poses: Vec<Pose>,
     rows: JointRows,
@@ -135,6 +136,8 @@ impl Linkage {
         self.acting.clear();
         self.watched.clear();
         self.span_of.clear();
+        self.models.clear();
+        self.models.extend(ids.iter().map(|id| world.get(*id).map_or(BodyModel::FIXED, |b| *b.model())));
         let Some(cluster) = world.clusters.get(cluster) else { return };
         for &slot in &cluster.joints {
             let Some((_, joint)) = world.joint_in_slot(slot) else { continue };
@@ -162,15 +165,15 @@ impl Linkage {
     }
 
     /// Puts the bodies where they are at `time` (s).
-    pub(crate) fn place(&mut self, world: &World, time: f64, states: &[RigidState]) {
+    pub(crate) fn place(&mut self, world: &World, time: f64, states: &[BodyState]) {
         self.pool.clear();
         self.poses.clear();
-        for state in states {
+        for (state, model) in states.iter().zip(&self.models) {
             self.poses.push(*state.pose());
             self.pool.push(PoolBody {
                 center: state.pose().translation,
-                inverse_mass: state.inverse_mass(),
-                inverse_inertia: state.inverse_inertia(),
+                inverse_mass: model.inverse_mass(),
+                inverse_inertia: state.inverse_inertia(model),
                 velocity: state.velocity,
             });
         }
@@ -271,7 +274,7 @@ impl Linkage {
         &mut self,
         world: &World,
         time: f64,
-        states: &[RigidState],
+        states: &[BodyState],
         wrenches: &mut [Force],
     ) -> Result<(), Abort> {
         self.place(world, time, states);
@@ -286,10 +289,8 @@ impl Linkage {
         }
         self.find_rates(world, time)?;
         self.accelerations.clear();
-        for (state, wrench) in states.iter().zip(&*wrenches) {
-            let turning = wrench.moment - state.velocity.angular.cross(state.spin());
-            let linear = world.gravity() + wrench.linear * state.inverse_mass();
-            self.accelerations.push(Motion::new(state.inverse_inertia() * turning, linear));
+        for (k, wrench) in wrenches.iter().enumerate() {
+            self.accelerations.push(self.acceleration(world, k, &states[k], wrench));
         }
         // Accelerations of the others are in the rates.
         self.accelerations.resize(self.pool.len(), Motion::ZERO);
@@ -310,6 +311,13 @@ impl Linkage {
             }
         }
         Ok(())
+    }
+
+    /// Acceleration of body `k` under a wrench.
+    fn acceleration(&self, world: &World, k: usize, state: &BodyState, wrench: &Force) -> Motion {
+        let body = &self.pool[k];
+        let turning = wrench.moment - state.velocity.angular.cross(state.spin(&self.models[k]));
+        Motion::new(body.inverse_inertia * turning, world.gravity() + wrench.linear * body.inverse_mass)
     }
 
     /// Motors, springs, and friction that slips.
@@ -387,7 +395,9 @@ impl Linkage {
             };
             let mut speed = 0.0_f64;
             for anchor in &joint.model().anchors {
-                let Some(&k) = self.bodies.get(span.bodies[0] as usize + anchor.body as usize) else { continue };
+                let Some(&k) = self.bodies.get(span.bodies[0] as usize + anchor.body as usize) else {
+                    continue;
+                };
                 if anchor.is_world() || k as usize >= self.pool.len() {
                     continue;
                 }
@@ -420,13 +430,6 @@ impl Linkage {
         let blocks = span.blocks[0] as usize..span.blocks[1] as usize;
         let (rows, forces) = (&self.rows.blocks[blocks.clone()], &self.exerted[blocks]);
         joint.exerted(&self.rows, rows, forces, local, 1.0)
-    }
-
-    /// What a joint remembers where its bodies are: `local` has their poses.
-    pub(crate) fn memory_of(&mut self, joint: &Joint, local: &[Pose], out: &mut Vec<f64>) {
-        self.ahead.clear();
-        joint.rows_at(local, &mut self.memory, &mut self.ahead);
-        out.extend_from_slice(&self.memory);
     }
 
     /// Power of the rows, W: what is held, drives, friction; for bodies as they are placed, after [`Linkage::exert`].
@@ -484,7 +487,7 @@ fn sides_of<'a>(
 
 /// Where a body that does not move with the cluster is at a time, s.
 fn motion_of(world: &World, id: BodyId, time: f64) -> (Pose, Motion) {
-    match world.get(id).map(|body| body.piece().at(time)) {
+    match world.get(id).map(|body| body.at(time)) {
         Some(Ok(state)) => (*state.pose(), state.velocity),
         _ => (Pose::IDENTITY, Motion::ZERO),
     }

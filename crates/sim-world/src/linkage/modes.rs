@@ -42,7 +42,7 @@ use super::{
 };
 use crate::world::World;
 use constraint_dynamics::joints::RowLaw;
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::BodyState;
 use sim_math::{
     Pose,
     integrate::Abort,
@@ -110,7 +110,7 @@ impl Linkage {
         &mut self,
         world: &World,
         time: f64,
-        states: &mut [RigidState],
+        states: &mut [BodyState],
         free: &[Force],
     ) -> Result<(), Abort> {
         self.place(world, time, states);
@@ -175,7 +175,7 @@ impl Linkage {
         &mut self,
         world: &World,
         time: f64,
-        states: &[RigidState],
+        states: &[BodyState],
         free: &[Force],
     ) -> Result<bool, Abort> {
         let mut wrenches = std::mem::take(&mut self.choosing.wrenches);
@@ -190,11 +190,8 @@ impl Linkage {
         let result = self.exert(world, time, states, &mut wrenches);
         let mut accelerations = std::mem::take(&mut self.choosing.accelerations);
         accelerations.clear();
-        accelerations.extend(states.iter().zip(&wrenches).map(|(state, wrench)| {
-            let turning = wrench.moment - state.velocity.angular.cross(state.spin());
-            let linear = world.gravity() + wrench.linear * state.inverse_mass();
-            Motion::new(state.inverse_inertia() * turning, linear)
-        }));
+        accelerations
+            .extend(wrenches.iter().enumerate().map(|(k, f)| self.acceleration(world, k, &states[k], f)));
         self.choosing.wrenches = wrenches;
         let next = result.map(|()| self.wrong(&accelerations));
         self.choosing.accelerations = accelerations;
@@ -258,7 +255,11 @@ impl Linkage {
         *acting = match (*acting, law) {
             (Acting::Held, RowLaw::Limit { .. }) => Acting::Off,
             (Acting::Held, RowLaw::Drive { .. } | RowLaw::Friction { .. }) => {
-                if force > 0.0 { Acting::High } else { Acting::Low }
+                if force > 0.0 {
+                    Acting::High
+                } else {
+                    Acting::Low
+                }
             }
             (Acting::Off | Acting::High | Acting::Low, _) => Acting::Held,
             (acting, _) => acting,
@@ -309,7 +310,7 @@ impl Linkage {
     }
 
     /// Reads rows where bodies are at a time, without forces.
-    pub(crate) fn look(&mut self, world: &World, time: f64, states: &[RigidState]) -> Result<(), Abort> {
+    pub(crate) fn look(&mut self, world: &World, time: f64, states: &[BodyState]) -> Result<(), Abort> {
         self.place(world, time, states);
         if self.read(world, false) { Ok(()) } else { Err(self.abort()) }
     }

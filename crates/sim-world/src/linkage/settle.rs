@@ -39,7 +39,7 @@ use constraint_dynamics::{
     joints::RowLaw,
     restitution::{Bounce, Impact, ImpactJoints},
 };
-use rigid_impulse::Body as RigidState;
+use rigid_impulse::BodyState;
 use sim_math::{Pose, glam::DVec3, integrate::Abort, rotation::quat_exp, spatial::Motion};
 
 /// Most rounds of a correction of places.
@@ -66,12 +66,7 @@ pub(super) struct Settling {
 
 impl Linkage {
     /// Makes velocities admissible at the start of a piece: what is held stands still, limits that are hit bounce.
-    pub(crate) fn settle(
-        &mut self,
-        world: &World,
-        time: f64,
-        states: &mut [RigidState],
-    ) -> Result<(), Abort> {
+    pub(crate) fn settle(&mut self, world: &World, time: f64, states: &mut [BodyState]) -> Result<(), Abort> {
         self.place(world, time, states);
         self.settling.hit.clear();
         self.flips.clear();
@@ -113,7 +108,15 @@ impl Linkage {
 
     /// Limits that are reached and approach bounce, all at once.
     fn bounce(&mut self) {
-        let Self { settling: Settling { law, joints, hit, limits, .. }, rows, acting, spans, bodies, pool, .. } = self;
+        let Self {
+            settling: Settling { law, joints, hit, limits, .. },
+            rows,
+            acting,
+            spans,
+            bodies,
+            pool,
+            ..
+        } = self;
         joints.clear(pool.len());
         limits.clear();
         for span in spans.iter() {
@@ -148,7 +151,7 @@ impl Linkage {
     }
 
     /// Velocities of the pool into states.
-    pub(super) fn take_velocities(&self, states: &mut [RigidState]) {
+    pub(super) fn take_velocities(&self, states: &mut [BodyState]) {
         for (state, body) in states.iter_mut().zip(&self.pool) {
             state.velocity = body.velocity;
         }
@@ -159,7 +162,7 @@ impl Linkage {
         &mut self,
         world: &World,
         time: f64,
-        states: &mut [RigidState],
+        states: &mut [BodyState],
     ) -> Result<(), Abort> {
         for round in 0..=ROUNDS {
             self.place(world, time, states);
@@ -260,9 +263,16 @@ impl Linkage {
     }
 }
 
-/// Change of momentum and angular momentum about the world's origin of a body.
-pub(crate) fn momentum_of(before: &RigidState, after: &RigidState) -> (DVec3, DVec3) {
-    let mass = 1.0 / before.inverse_mass();
-    let linear = (after.velocity.linear - before.velocity.linear) * mass;
-    (linear, before.pose().translation.cross(linear) + after.spin() - before.spin())
+impl Linkage {
+    /// What changes of velocity at one time are: kinetic energy, momentum, angular momentum about the world's origin.
+    pub(crate) fn change(&self, before: &[BodyState], after: &[BodyState]) -> (f64, DVec3, DVec3) {
+        let mut out = (0.0, DVec3::ZERO, DVec3::ZERO);
+        for ((model, from), to) in self.models.iter().zip(before).zip(after) {
+            let linear = (to.velocity.linear - from.velocity.linear) / model.inverse_mass();
+            out.0 += to.kinetic_energy(model) - from.kinetic_energy(model);
+            out.1 += linear;
+            out.2 += from.pose().translation.cross(linear) + to.spin(model) - from.spin(model);
+        }
+        out
+    }
 }

@@ -17,9 +17,9 @@ use crate::{
     world::{Change, World},
 };
 use collision_narrowphase::{Polyhedron, as_polyhedron};
-use rigid_impulse::{Body as RigidState, BodyError, BodyKind, MaterialTable, PrincipalMass};
+use rigid_impulse::{BodyError, BodyKind, BodyModel, BodyState, MaterialTable, PrincipalMass};
 use serde::{Deserialize, Serialize};
-use sim_math::{Pose, glam::DVec3};
+use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{
     BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, JointId, Shape, Sphere, joint::JointKind,
 };
@@ -51,10 +51,11 @@ pub(super) struct WorldData {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct BodyData {
+    model: BodyModel,
     start: f64,
-    state: RigidState,
+    state: BodyState,
     law: LawData,
-    now: RigidState,
+    now: BodyState,
     colliders: Vec<ColliderId>,
     pull: DVec3,
     step_hint: Option<f64>,
@@ -322,6 +323,7 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
         },
     };
     Ok(BodyData {
+        model: body.model,
         start: body.piece.start(),
         state: *body.piece.state(),
         law,
@@ -334,22 +336,33 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
     })
 }
 
-/// A state that passed no constructor: checks what they would have.
-fn check_state(id: BodyId, state: &RigidState) -> Result<(), SnapshotError> {
+/// A model that passed no constructor: checks what they would have.
+fn check_model(id: BodyId, model: &BodyModel) -> Result<(), SnapshotError> {
     let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
-    RigidState::fixed(*state.pose()).map_err(named)?;
-    RigidState::fixed(state.user_pose()).map_err(named)?;
-    check_velocity(state.velocity).map_err(named)?;
-    if let BodyKind::Free(mass) = state.kind() {
+    model.with_user_frame(*model.user_from_body()).map_err(named)?;
+    if let BodyKind::Free(mass) = model.kind() {
         PrincipalMass::new(mass.mass(), mass.moments()).map_err(named)?;
+    }
+    Ok(())
+}
+
+/// The same of a state.
+fn check_state(id: BodyId, model: &BodyModel, state: &BodyState) -> Result<(), SnapshotError> {
+    let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
+    BodyState::at_rest(*state.pose()).map_err(named)?;
+    BodyState::at_rest(state.user_pose(model)).map_err(named)?;
+    check_velocity(state.velocity).map_err(named)?;
+    if matches!(model.kind(), BodyKind::Fixed) && state.velocity != Motion::ZERO {
+        return Err(damaged("a fixed body that moves"));
     }
     Ok(())
 }
 
 impl BodyData {
     fn body(self, id: BodyId, registry: &Registry) -> Result<Body, SnapshotError> {
-        check_state(id, &self.state)?;
-        check_state(id, &self.now)?;
+        check_model(id, &self.model)?;
+        check_state(id, &self.model, &self.state)?;
+        check_state(id, &self.model, &self.now)?;
         let finite = |what, v: DVec3| match v.is_finite() {
             true => Ok(()),
             false => Err(SnapshotError::World(WorldError::NonFinite { what, value: v })),
@@ -361,7 +374,7 @@ impl BodyData {
         finite("start of a piece", DVec3::splat(self.start))?;
         let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
         let scripted = |script: Arc<dyn Script>| {
-            if !matches!(self.state.kind(), BodyKind::Scripted) {
+            if !matches!(self.model.kind(), BodyKind::Scripted) {
                 return Err(damaged("a script on a body of another kind"));
             }
             Piece::scripted(self.start, script).map_err(named)
@@ -374,7 +387,7 @@ impl BodyData {
                 Piece::raw(self.start, self.state, Law::Ballistic { acceleration, max_spin })
             }
             LawData::Integrated(dense) => {
-                check_state(id, dense.end())?;
+                check_state(id, &self.model, dense.end())?;
                 if !(dense.length() > 0.0 && dense.numbers().all(f64::is_finite)) {
                     return Err(damaged("a piece of motion under forces"));
                 }
@@ -389,6 +402,7 @@ impl BodyData {
             },
         };
         Ok(Body {
+            model: self.model,
             piece,
             now: self.now,
             colliders: self.colliders.into_iter().collect(),
@@ -450,7 +464,7 @@ impl ForceData {
 impl ColliderData {
     fn collider(self, world: &World, registry: &Registry) -> Result<Collider, SnapshotError> {
         let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: self.body, source });
-        RigidState::fixed(self.body_from_shape).map_err(named)?;
+        BodyState::at_rest(self.body_from_shape).map_err(named)?;
         let owner = world.body(self.body)?;
         let (id, data) = (self.body, self.shape);
         let shape = data.shape(id, registry)?;

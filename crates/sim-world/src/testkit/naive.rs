@@ -183,7 +183,7 @@ impl Naive {
                         }
                         if self.is(Fault::HalfMovedByFailure) {
                             let id = world.bodies().find(|(_, b)| b.is_free()).map(|(id, _)| id);
-                            let body = id.map(|id| (id, world[id].piece().at(time + 0.01)));
+                            let body = id.map(|id| (id, world[id].at(time + 0.01)));
                             if let Some((id, Ok(state))) = body {
                                 let _ = world.put_right(id, state, false);
                             }

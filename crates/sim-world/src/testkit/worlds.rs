@@ -1,10 +1,10 @@
 //! Small worlds in which every kind of thing happens that a stepper must be able to stop, cut, save and repeat.
 
 use crate::{
-    Anchor, Body, BodyBuilder, Callback, ColliderBuilder, ForceField, ForceGenerator, Joint, JointPartner, Pid, Quantity, World,
-    WorldError, force::Field, snapshot::Registry,
+    Anchor, Body, BodyBuilder, Callback, ColliderBuilder, ForceField, ForceGenerator, Joint, JointPartner,
+    Pid, Quantity, World, WorldError, force::Field, snapshot::Registry,
 };
-use rigid_impulse::{Body as RigidState, motion::Shaker};
+use rigid_impulse::{BodyModel, BodyState, motion::Shaker};
 use sim_math::{
     Aabb, Pose,
     glam::{DQuat, DVec3},
@@ -232,7 +232,7 @@ impl CustomShape for Blob {
 struct Broken;
 
 impl ForceField for Broken {
-    fn wrench(&self, t: f64, _body: &RigidState) -> Force {
+    fn wrench(&self, t: f64, _: &BodyModel, _: &BodyState) -> Force {
         Force::new(DVec3::ZERO, DVec3::splat(if t < 0.1 { 0.0 } else { f64::NAN }))
     }
 }

@@ -169,7 +169,7 @@ impl World {
             match cluster.filter(|_| !linked) {
                 None => {
                     if let Some(body) = self.bodies.get_mut(id) {
-                        body.piece = Piece::ballistic(time, body.now, self.gravity + body.pull);
+                        body.piece = Piece::ballistic(time, &body.model, body.now, self.gravity + body.pull);
                     }
                 }
                 Some(cluster) => {

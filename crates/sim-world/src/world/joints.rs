@@ -219,7 +219,9 @@ impl World {
         if !self.linked {
             return;
         }
-        let body = self.joints.get(id).and_then(|j: &Joint| j.bodies.iter().find(|b| self.bodies.get(**b).is_some_and(|b| b.cluster.is_some())).copied());
+        let body = self.joints.get(id).and_then(|j: &Joint| {
+            j.bodies.iter().find(|b| self.bodies.get(**b).is_some_and(|b| b.cluster.is_some())).copied()
+        });
         if let Some(cluster) = body.and_then(|b| self.bodies.get(b)?.cluster) {
             self.cut_cluster(cluster, self.time);
         }

@@ -15,8 +15,12 @@ use constraint_dynamics::{
     joints::{BodyInverse, JointRows, RowLaw},
     restitution::{Bounce, ImpactJoints},
 };
-use rigid_impulse::Body as RigidState;
-use sim_math::{Pose, glam::DMat3};
+use rigid_impulse::BodyState;
+use sim_math::{
+    Pose,
+    glam::{DMat3, DVec3},
+    spatial::Force,
+};
 use sim_traits::{BodyId, JointId};
 
 /// A limit is reached from here on, m or rad.
@@ -30,6 +34,43 @@ pub struct RowScratch {
     poses: Vec<Pose>,
     inverses: Vec<BodyInverse>,
     numbers: Vec<u32>,
+    /// Joints that break under a blow.
+    brittle: Vec<Brittle>,
+}
+
+/// A joint that breaks under a blow: its rows among those that hold and among limits, and the body that it pushes.
+#[derive(Debug, Clone, Copy)]
+struct Brittle {
+    joint: JointId,
+    most: f64,
+    rows: [[u32; 2]; 2],
+    body: u32,
+}
+
+impl RowScratch {
+    /// Forgets the joints of the last impact.
+    pub fn clear(&mut self) {
+        self.brittle.clear();
+    }
+
+    /// Calls `act` with each joint that an impact breaks, and the impulse on it, N·s.
+    pub fn broken_by(&self, joints: &ImpactJoints, impulses: [&[f64]; 2], mut act: impl FnMut(JointId, f64)) {
+        for brittle in &self.brittle {
+            let mut sum = DVec3::ZERO;
+            for (list, (rows, impulses)) in
+                [&joints.held.rows, &joints.limits].into_iter().zip(impulses).enumerate()
+            {
+                for row in brittle.rows[list][0]..brittle.rows[list][1] {
+                    let p = impulses.get(row as usize).copied().unwrap_or(0.0);
+                    let own = rows.of(row as usize).iter().filter(|s| s.body == brittle.body);
+                    sum += own.map(|s| s.force * p).sum::<DVec3>();
+                }
+            }
+            if sum.length() > brittle.most {
+                act(brittle.joint, sum.length());
+            }
+        }
+    }
 }
 
 impl World {
@@ -53,8 +94,8 @@ impl World {
                 continue;
             }
             // One that is not finite stays as it is, and is found there.
-            if let Ok(state) = body.piece.at(time) {
-                body.piece = Piece::ballistic(time, state, gravity + body.pull);
+            if let Ok(state) = body.at(time) {
+                body.piece = Piece::ballistic(time, &body.model, state, gravity + body.pull);
             }
         }
     }
@@ -83,7 +124,8 @@ impl World {
     #[must_use]
     pub fn is_cut(&self, cluster: u32) -> bool {
         let flies = |id: &BodyId| {
-            self.get(*id).is_some_and(|b| b.rest() == Rest::Awake && !matches!(b.piece.law(), Law::Integrated(_)))
+            self.get(*id)
+                .is_some_and(|b| b.rest() == Rest::Awake && !matches!(b.piece.law(), Law::Integrated(_)))
         };
         self.is_linked(cluster as usize) && self.cluster_members(cluster).iter().any(flies)
     }
@@ -94,25 +136,29 @@ impl World {
         &self,
         cluster: u32,
         time: f64,
-        place: &dyn Fn(BodyId) -> Option<(u32, RigidState)>,
+        place: &dyn Fn(BodyId) -> Option<(u32, BodyState)>,
         scratch: &mut RowScratch,
         out: &mut ImpactJoints,
     ) {
         let Some(cluster) = self.clusters.get(cluster as usize) else { return };
         for &slot in &cluster.joints {
-            let Some((_, joint)) = self.joint_in_slot(slot) else { continue };
-            let RowScratch { rows, memory, poses, inverses, numbers } = scratch;
+            let Some((id, joint)) = self.joint_in_slot(slot) else { continue };
+            let RowScratch { rows, memory, poses, inverses, numbers, brittle } = scratch;
+            let first = [out.held.len() as u32, out.limits.len() as u32];
             rows.clear();
             poses.clear();
             inverses.clear();
             numbers.clear();
-            for id in joint.bodies() {
-                let known = place(*id);
-                let state = known.map(|(_, state)| state).or_else(|| self.get(*id)?.piece().at(time).ok());
-                poses.push(state.map_or(Pose::IDENTITY, |s| *s.pose()));
-                inverses.push(state.map_or(BodyInverse { mass: 0.0, inertia: DMat3::ZERO }, |s| BodyInverse {
-                    mass: s.inverse_mass(),
-                    inertia: s.inverse_inertia(),
+            for body in joint.bodies() {
+                let known = place(*body);
+                let body = self.get(*body);
+                let state = known.map(|(_, state)| state).or_else(|| body?.at(time).ok());
+                let pose = state.map_or(Pose::IDENTITY, |s| *s.pose());
+                poses.push(pose);
+                let still = BodyInverse { mass: 0.0, inertia: DMat3::ZERO };
+                inverses.push(body.map_or(still, |body| BodyInverse {
+                    mass: body.model().inverse_mass(),
+                    inertia: body.model().inverse_inertia(pose.rotation),
                 }));
                 numbers.push(known.map_or(u32::MAX, |(number, _)| number));
             }
@@ -137,6 +183,13 @@ impl World {
                         _ => {}
                     }
                 }
+            }
+            let most = joint.breaking().impulse;
+            let pushed = numbers.iter().rev().find(|k| **k != u32::MAX);
+            if let (true, Some(&body)) = (most < f64::INFINITY, pushed) {
+                let last = [out.held.len() as u32, out.limits.len() as u32];
+                let rows = [[first[0], last[0]], [first[1], last[1]]];
+                brittle.push(Brittle { joint: id, most, rows, body });
             }
         }
     }
@@ -164,7 +217,7 @@ impl StepperAccess<'_> {
     ///
     /// # Errors
     /// A motion under forces that is not finite, naming the body.
-    pub fn relaunch_all(&mut self, states: &[(BodyId, RigidState)], time: f64) -> Result<(), WorldError> {
+    pub fn relaunch_all(&mut self, states: &[(BodyId, BodyState)], time: f64) -> Result<(), WorldError> {
         let linked = |world: &World, id: BodyId| {
             world.get(id).and_then(|b| b.cluster).filter(|c| world.is_linked(*c as usize))
         };
@@ -177,7 +230,7 @@ impl StepperAccess<'_> {
             self.world.cut_cluster(cluster, time);
             let gravity = self.world.gravity;
             if let Some(body) = self.world.bodies.get_mut(id) {
-                body.piece = Piece::ballistic(time, state, gravity + body.pull);
+                body.piece = Piece::ballistic(time, &body.model, state, gravity + body.pull);
             }
         }
         for &(id, _) in states {
@@ -188,10 +241,16 @@ impl StepperAccess<'_> {
         Ok(())
     }
 
+    /// Says that a blow breaks a joint, with its impulse, N·s.
+    pub fn overload_joint(&mut self, id: JointId, impulse: f64) {
+        let load = self.world.joints.get(id).map_or(Force::ZERO, |j: &Joint| j.reaction);
+        self.world.overloaded.push((id, load, impulse));
+    }
+
     /// Breaks joints that bear more than they can, at `time` (s): true if any did. Clusters are others then, and those that are cut want to go on.
     pub fn break_overloaded(&mut self, time: f64) -> bool {
         let mut broken = false;
-        while let Some((id, load)) = self.world.overloaded.pop() {
+        while let Some((id, load, impulse)) = self.world.overloaded.pop() {
             let Some(joint) = self.world.joints.get(id).filter(|j: &&Joint| j.is_active()) else { continue };
             let bodies = joint.bodies.clone();
             let cut = |world: &mut World| {
@@ -209,7 +268,7 @@ impl StepperAccess<'_> {
             }
             self.world.find_clusters();
             let (force, torque) = (load.linear.length(), load.moment.length());
-            let kind = EventKind::JointBroken { joint: id, force, torque, impulse: 0.0 };
+            let kind = EventKind::JointBroken { joint: id, force, torque, impulse };
             self.world.list(Event { time, kind });
             broken = true;
         }

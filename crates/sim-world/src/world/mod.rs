@@ -34,13 +34,17 @@ use crate::{
     piece::{Law, Piece},
     slots::Slots,
 };
-use rigid_impulse::{Body as RigidState, BodyError, MaterialTable};
-use sim_math::{Pose, glam::DVec3, spatial::{Force, Motion}};
+use rigid_impulse::{BodyError, BodyState, MaterialTable};
+use sim_math::{
+    Pose,
+    glam::DVec3,
+    spatial::{Force, Motion},
+};
 use sim_traits::{BodyId, ColliderId, JointId};
 use std::ops::Index;
 
-use mark::Identity;
 pub use links::RowScratch;
+use mark::Identity;
 pub use mark::Mark;
 
 /// A change that the user made and a stepper must notice.
@@ -103,8 +107,8 @@ pub struct World {
     joined: Vec<[BodyId; 2]>,
     /// Joints make clusters: a stepper integrates their bodies together.
     pub(crate) linked: bool,
-    /// Joints that break when the stepper comes to it, and their loads.
-    pub(crate) overloaded: Vec<(JointId, Force)>,
+    /// Joints that break when the stepper comes to it, their loads, and the impulses of blows on them.
+    pub(crate) overloaded: Vec<(JointId, Force, f64)>,
 }
 
 /// Settings of a world before it has bodies.
@@ -313,8 +317,8 @@ impl World {
             return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
         }
         let named = |source: BodyError| WorldError::Body { body: id, source };
-        RigidState::fixed(world_from_user).map_err(named)?;
-        let user_from_body = body.now.user_pose().inverse_mul(body.now.pose());
+        BodyState::at_rest(world_from_user).map_err(named)?;
+        let user_from_body = body.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
         self.aside(|world| world.restart(id, state))?;
@@ -344,8 +348,9 @@ impl World {
     /// # Errors
     /// As [`World::set_velocity`].
     pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
-        let mut state = self.body(id)?.now;
-        state.apply_impulse(point, impulse);
+        let body = self.body(id)?;
+        let mut state = body.now;
+        state.apply_impulse(&body.model, point, impulse);
         self.set_velocity(id, state.velocity)
     }
 
@@ -361,16 +366,16 @@ impl World {
     }
 
     /// Begins a new piece at the world's time.
-    fn restart(&mut self, id: BodyId, state: RigidState) -> Result<(), WorldError> {
+    fn restart(&mut self, id: BodyId, state: BodyState) -> Result<(), WorldError> {
         let (time, gravity) = (self.time, self.gravity);
         let body = self.body(id)?;
-        let before = body.now;
+        let (model, before) = (body.model, body.now);
         match body.cluster {
             // The stepper lets them go on together.
             Some(cluster) if self.is_linked(cluster as usize) => {
                 self.cut_cluster(cluster, time);
                 if let Some(body) = self.bodies.get_mut(id) {
-                    body.piece = Piece::ballistic(time, state, gravity + body.pull);
+                    body.piece = Piece::ballistic(time, &model, state, gravity + body.pull);
                 }
             }
             Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
@@ -378,13 +383,13 @@ impl World {
                 let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
                 self.account.flight(body, gravity, time);
                 body.piece = if body.is_free() {
-                    Piece::ballistic(time, state, gravity + body.pull)
+                    Piece::ballistic(time, &model, state, gravity + body.pull)
                 } else {
                     Piece::still(state)
                 };
             }
         }
-        self.account.pushed(&before, &state);
+        self.account.pushed(&model, [&before, &state]);
         if let Some(body) = self.bodies.get_mut(id) {
             (body.rest, body.now) = (Rest::Awake, state);
         }

@@ -7,7 +7,7 @@ use crate::{
     events::{Event, EventKind},
     piece::Piece,
 };
-use rigid_impulse::{Body as RigidState, BodyError};
+use rigid_impulse::{BodyError, BodyState};
 use sim_math::{Pose, spatial::Motion};
 use sim_traits::{BodyId, Executor, Serial};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,20 +24,21 @@ impl StepperAccess<'_> {
 
     /// Puts a free body elsewhere at the world's time, to open an overlap; it goes on from there with the same acceleration. `user` if it was the user who
     /// put it where it was. Gives what that added to the potential of its weight, of constant forces and of springs, J.
-    pub fn put_right(&mut self, id: BodyId, state: RigidState, user: bool) -> f64 {
+    pub fn put_right(&mut self, id: BodyId, state: BodyState, user: bool) -> f64 {
         let mut account = self.world.account;
         let (gravity, time) = (self.world.gravity, self.world.time);
         let Some(body) = self.world.bodies.get(id).filter(|b| b.is_free()) else { return 0.0 };
         account.flight(body, gravity, time);
         let (before, held) = (body.now, body.cluster.is_some());
         let pulls = [gravity, body.pull].map(|a| a * body.mass());
-        let piece = Piece::ballistic(time, state, body.piece.uniform_acceleration());
+        let (model, piece) =
+            (body.model, Piece::ballistic(time, &body.model, state, body.piece.uniform_acceleration()));
         let stretched = if held { self.world.held_energy_of(id) } else { 0.0 };
         if let Some(body) = self.world.bodies.get_mut(id) {
             (body.now, body.piece) = (state, piece);
         }
         let springs = if held { self.world.held_energy_of(id) - stretched } else { 0.0 };
-        let lifted = account.moved([&before, &state], pulls, springs, user);
+        let lifted = account.moved(&model, [&before, &state], pulls, springs, user);
         self.world.account = account;
         lifted
     }
@@ -50,8 +51,8 @@ impl StepperAccess<'_> {
             self.world.account.flight(body, gravity, time);
             let before = body.now;
             body.now.velocity = velocity;
-            self.world.account.slowed(&before, &body.now, carrier);
-            body.piece = Piece::ballistic(time, body.now, body.piece.uniform_acceleration());
+            self.world.account.slowed(&body.model, [&before, &body.now], carrier);
+            body.piece = Piece::ballistic(time, &body.model, body.now, body.piece.uniform_acceleration());
         }
     }
 
@@ -61,14 +62,14 @@ impl StepperAccess<'_> {
     /// # Errors
     /// A motion under forces that is not finite, naming the body.
     #[inline]
-    pub fn relaunch(&mut self, id: BodyId, time: f64, state: RigidState) -> Result<(), WorldError> {
+    pub fn relaunch(&mut self, id: BodyId, time: f64, state: BodyState) -> Result<(), WorldError> {
         let gravity = self.world.gravity;
         if let Some(body) = self.world.bodies.get_mut(id) {
             if let Some(cluster) = body.cluster {
                 return self.world.launch(cluster, time, Some((id, state)));
             }
             self.world.account.flight(body, gravity, time);
-            body.piece = Piece::ballistic(time, state, gravity + body.pull);
+            body.piece = Piece::ballistic(time, &body.model, state, gravity + body.pull);
         }
         Ok(())
     }
@@ -91,7 +92,7 @@ impl StepperAccess<'_> {
         body.now.set_pose(pose).map_err(|source| WorldError::Body { body: id, source })?;
         body.now.velocity = velocity;
         self.world.account.carried(body, gravity, [before, pose.translation], time - from);
-        body.piece = Piece::ballistic_loosely(time, body.now, gravity + body.pull);
+        body.piece = Piece::ballistic_loosely(time, &body.model, body.now, gravity + body.pull);
         body.arrived = time;
         Ok(())
     }
@@ -107,11 +108,11 @@ impl StepperAccess<'_> {
             let what = "only free bodies sleep, without forces that depend on the state";
             return Err(WorldError::NotFree { body: id, what });
         }
-        let before = body.piece.at(time).map_err(|source| WorldError::Body { body: id, source })?;
+        let before = body.at(time).map_err(|source| WorldError::Body { body: id, source })?;
         account.flight(body, gravity, time);
         let mut state = before;
         state.velocity = Motion::ZERO;
-        account.stopped(&before, &state);
+        account.stopped(&body.model, [&before, &state]);
         body.piece = Piece::still(state);
         body.now = state;
         body.rest = Rest::Asleep;
@@ -128,7 +129,7 @@ impl StepperAccess<'_> {
             return false;
         };
         body.rest = Rest::Awake;
-        body.piece = Piece::ballistic(time, *body.piece.state(), gravity + body.pull);
+        body.piece = Piece::ballistic(time, &body.model, *body.piece.state(), gravity + body.pull);
         self.world.list(Event { time, kind: EventKind::WokeUp { body: id } });
         true
     }
@@ -141,16 +142,16 @@ impl StepperAccess<'_> {
     pub fn quarantine(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
         let mut account = self.world.account;
         let body = self.world.body_mut(id)?;
-        let finite = |state: &RigidState| {
+        let finite = |state: &BodyState| {
             state.pose().is_finite() && state.velocity.to_array().iter().all(|x| x.is_finite())
         };
         // What the account knows of the body ends where its piece begins, or the advance.
-        let booked = account.since(&body.piece).and_then(|t| body.piece.at(t).ok()).filter(finite);
-        let last = body.piece.at(time).ok().filter(finite).or(booked);
+        let booked = account.since(&body.piece).and_then(|t| body.at(t).ok()).filter(finite);
+        let last = body.at(time).ok().filter(finite).or(booked);
         let mut state =
             last.unwrap_or(if finite(body.piece.state()) { *body.piece.state() } else { body.now });
         state.velocity = Motion::ZERO;
-        account.stopped(&booked.unwrap_or(body.now), &state);
+        account.stopped(&body.model, [&booked.unwrap_or(body.now), &state]);
         body.piece = Piece::still(state);
         body.now = state;
         body.rest = Rest::Quarantined;
@@ -181,7 +182,7 @@ impl StepperAccess<'_> {
                 return;
             }
             if !body.piece.is_still() {
-                match body.piece.at(time) {
+                match body.at(time) {
                     Ok(now) if now.pose().is_finite() && now.velocity.linear.is_finite() => body.now = now,
                     _ => {
                         failed.fetch_min(slot, Ordering::Relaxed);
@@ -190,7 +191,7 @@ impl StepperAccess<'_> {
             }
         });
         if let Some((body, failed)) = self.world.bodies.at::<BodyId>(failed.into_inner()) {
-            failed.piece.at(time).map_err(|source| WorldError::Body { body, source })?;
+            failed.at(time).map_err(|source| WorldError::Body { body, source })?;
             let source = BodyError::NonFinite { what: "state", value: f64::INFINITY };
             return Err(WorldError::Body { body, source });
         }

@@ -1,7 +1,7 @@
 //! Four numbers in one register. Arrays would do, if compilers did not pack them in ways that cost more than they gain.
 #![allow(
     unsafe_code,
-    reason = "vector instructions; the build has the feature, and the pointers are those of arrays of the right length"
+    reason = "vector instructions, used where the processor has them; the pointers are those of arrays of the right length"
 )]
 
 use super::{Lane, Slot};
@@ -24,7 +24,7 @@ macro_rules! lanewise {
 
             #[inline(always)]
             fn $method(self, o: Self) -> Self {
-                // SAFETY: the build has AVX.
+                // SAFETY: the processor has AVX, see `Lane`.
                 Self(unsafe { $instruction(self.0, o.0) })
             }
         }
@@ -41,7 +41,7 @@ impl Neg for Four {
 
     #[inline(always)]
     fn neg(self) -> Self {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         Self(unsafe { _mm256_xor_pd(self.0, _mm256_set1_pd(-0.0)) })
     }
 }
@@ -63,7 +63,7 @@ impl SubAssign for Four {
 /// Columns of four rows.
 #[inline(always)]
 fn transposed([a, b, c, d]: [__m256d; 4]) -> [Four; 4] {
-    // SAFETY: the build has AVX.
+    // SAFETY: the processor has AVX, see `Lane`.
     unsafe {
         let (ab, cd) = (_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d));
         let (ba, dc) = (_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d));
@@ -76,36 +76,60 @@ fn transposed([a, b, c, d]: [__m256d; 4]) -> [Four; 4] {
     }
 }
 
+/// Four columns of four slots.
+#[inline(always)]
+fn half(rows: [&Slot; 4], from: usize) -> [Four; 4] {
+    // SAFETY: a slot has eight numbers, and `from` is 0 or 4.
+    unsafe {
+        transposed([
+            _mm256_loadu_pd(rows[0].as_ptr().add(from)),
+            _mm256_loadu_pd(rows[1].as_ptr().add(from)),
+            _mm256_loadu_pd(rows[2].as_ptr().add(from)),
+            _mm256_loadu_pd(rows[3].as_ptr().add(from)),
+        ])
+    }
+}
+
 impl Lane for Four {
     const LANES: usize = 4;
 
     #[inline(always)]
+    unsafe fn compiled<R>(work: impl FnOnce() -> R) -> R {
+        #[target_feature(enable = "avx")]
+        unsafe fn with_avx<R>(work: impl FnOnce() -> R) -> R {
+            work()
+        }
+        // SAFETY: as the caller promises.
+        unsafe { with_avx(work) }
+    }
+
+    #[inline(always)]
     fn splat(x: f64) -> Self {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         Self(unsafe { _mm256_set1_pd(x) })
     }
 
     #[inline(always)]
     fn max(self, o: Self) -> Self {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         Self(unsafe { _mm256_max_pd(self.0, o.0) })
     }
 
     #[inline(always)]
     fn min(self, o: Self) -> Self {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         Self(unsafe { _mm256_min_pd(self.0, o.0) })
     }
 
     #[inline(always)]
     fn sqrt(self) -> Self {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         Self(unsafe { _mm256_sqrt_pd(self.0) })
     }
 
     #[inline(always)]
     fn if_positive(self, yes: Self, no: Self) -> Self {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         unsafe {
             let mask = _mm256_cmp_pd::<_CMP_GT_OQ>(self.0, _mm256_setzero_pd());
             Self(_mm256_blendv_pd(no.0, yes.0, mask))
@@ -114,23 +138,14 @@ impl Lane for Four {
 
     #[inline(always)]
     fn is_zero(self) -> bool {
-        // SAFETY: the build has AVX.
+        // SAFETY: the processor has AVX, see `Lane`.
         unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(self.0, _mm256_setzero_pd())) == 0xf }
     }
 
     #[inline(always)]
     fn columns<'a>(row: impl Fn(usize) -> &'a Slot) -> [Self; 8] {
-        let (r0, r1, r2, r3) = (row(0), row(1), row(2), row(3));
-        // SAFETY: a slot has eight numbers.
-        let half = |from: usize| unsafe {
-            transposed([
-                _mm256_loadu_pd(r0.as_ptr().add(from)),
-                _mm256_loadu_pd(r1.as_ptr().add(from)),
-                _mm256_loadu_pd(r2.as_ptr().add(from)),
-                _mm256_loadu_pd(r3.as_ptr().add(from)),
-            ])
-        };
-        let ([a, b, c, d], [e, f, g, h]) = (half(0), half(4));
+        let rows = [row(0), row(1), row(2), row(3)];
+        let ([a, b, c, d], [e, f, g, h]) = (half(rows, 0), half(rows, 4));
         [a, b, c, d, e, f, g, h]
     }
 

@@ -4,12 +4,13 @@ use super::{COUPLING, Patch, REGULAR, Row, Twist, gather, orthogonal, total};
 use crate::soft::{
     SoftManifold,
     colour::{Edge, STILL},
-    lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3},
+    lane::{Axes, Lane, MAX_LANES, Slot, Sym, Vec3, compiled, each, inlined},
     share::Stage,
 };
 
 impl<L: Lane> Row<L> {
     /// Nothing yet.
+    #[inline(always)]
     fn empty() -> Self {
         let zero = L::splat(0.0);
         let none = Vec3 { x: zero, y: zero, z: zero };
@@ -68,7 +69,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Patches of some manifolds, at most one per lane; lanes without one are between `nobody`, which cannot move, and itself.
     ///
     /// # Safety
-    /// Nobody writes manifolds or velocities meanwhile.
+    /// The processor has the instructions of these lanes. Nobody writes manifolds or velocities meanwhile.
+    #[inline(never)]
     pub(in crate::soft) unsafe fn fill(
         &mut self,
         chosen: &[Edge],
@@ -76,6 +78,13 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         nobody: u32,
         is_sound: &mut bool,
     ) {
+        // SAFETY: as the caller promises.
+        unsafe { compiled!(L, self.fill_lanes(chosen, stage, nobody, is_sound)) }
+    }
+
+    /// [`Self::fill`], compiled for its lanes.
+    #[inline(always)]
+    unsafe fn fill_lanes(&mut self, chosen: &[Edge], stage: &Stage<'_>, nobody: u32, is_sound: &mut bool) {
         let nothing = SoftManifold::default();
         let mut at = [[nobody; 2]; MAX_LANES];
         let mut moves = [[nobody; 2]; MAX_LANES];
@@ -96,33 +105,37 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 }
             }
         }
-        let [firm, ..] = L::columns(|lane| &firmness[lane]);
+        let [firm, ..] = L::columns(inlined!(|lane: usize| &firmness[lane]));
         let zero = L::splat(0.0);
         // Zero times a number is zero, unless it is infinite or NaN.
         let mut doubt = zero;
-        let mut doubted = |columns: &[L]| columns.iter().for_each(|x| doubt += *x * zero);
-        let head = L::columns(|lane| &from[lane].head);
+        let mut doubted =
+            inlined!(|columns: &[L]| columns.iter().for_each(inlined!(|x: &L| doubt += *x * zero)));
+        let head = L::columns(inlined!(|lane: usize| &from[lane].head));
         let part = L::splat(stage.shared.substeps[1]);
-        let impulses = L::columns(|lane| &from[lane].normals).map(|p| p * part);
-        let friction = L::columns(|lane| &from[lane].friction).map(|f| f * part);
-        let held = L::columns(|lane| &from[lane].held);
+        let impulses = L::columns(inlined!(|lane: usize| &from[lane].normals));
+        let impulses: [L; 8] = each(inlined!(|i: usize| impulses[i] * part));
+        let friction = L::columns(inlined!(|lane: usize| &from[lane].friction));
+        let friction: [L; 8] = each(inlined!(|i: usize| friction[i] * part));
+        let held = L::columns(inlined!(|lane: usize| &from[lane].held));
         doubted(&held[..4]);
         doubted(&head);
         doubted(&impulses[..ROWS]);
         doubted(&friction[..4]);
         let [x, y, z, mu, restitution, radius_a, radius_b, side_of] = head;
         let [x_along, y_along, z_along, twist, ..] = friction;
-        let side = |side: usize| {
+        let side = inlined!(|side: usize| {
             let [m, xx, yy, zz, xy, xz, yz, _] =
-                L::columns(|lane| &stage.inv_masses[at[lane][side] as usize]);
-            let [qx, qy, qz, qw, x, y, z, _] = L::columns(|lane| &stage.poses[at[lane][side] as usize]);
+                L::columns(inlined!(|lane: usize| &stage.inv_masses[at[lane][side] as usize]));
+            let [qx, qy, qz, qw, x, y, z, _] =
+                L::columns(inlined!(|lane: usize| &stage.poses[at[lane][side] as usize]));
             let axes = Axes::new([qx, qy, qz, qw]);
             (m, Sym([xx, yy, zz, xy, xz, yz]), axes, Vec3 { x, y, z })
-        };
+        });
         let ((mass_a, inertia_a, axes_a, at_a), (mass_b, inertia_b, axes_b, at_b)) = (side(0), side(1));
         let normal = Vec3 { x, y, z };
         let (by_a, by_b) = (axes_a.turn(normal), axes_b.turn(normal));
-        let choose = |a: L, b: L, w: L| (-side_of).if_positive(a, side_of.if_positive(b, w));
+        let choose = inlined!(|a: L, b: L, w: L| (-side_of).if_positive(a, side_of.if_positive(b, w)));
         let n = Vec3 {
             x: choose(by_a.x, by_b.x, normal.x),
             y: choose(by_a.y, by_b.y, normal.y),
@@ -134,7 +147,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         // Rows are large: they are filled where they are.
         for (i, (row, there)) in self.rows.iter_mut().zip(&mut there).enumerate() {
             let p = impulses[i];
-            let point = L::columns(|lane| &from[lane].points[i]);
+            let point = L::columns(inlined!(|lane: usize| &from[lane].points[i]));
             doubted(&point[..6]);
             let [ax, ay, az, bx, by, bz, one, _] = point;
             *there = one;
@@ -155,14 +168,14 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         (self.mu, self.restitution) = (mu, restitution);
         self.firm = firm;
         // The square of the edge of the cube with the inertia of a body; what nothing moves is large.
-        let squared = |m: L, [xx, yy, zz, ..]: [L; 6]| {
+        let squared = inlined!(|m: L, [xx, yy, zz, ..]: [L; 6]| {
             let turns = (xx + yy + zz).max(L::splat(f64::MIN_POSITIVE));
             m.if_positive(L::splat(18.0) * m / turns, L::splat(f64::MAX))
-        };
+        });
         let edge = squared(mass_a, inertia_a.0).min(squared(mass_b, inertia_b.0)).sqrt();
         self.push = edge * L::splat(-stage.shared.max_push);
         // SAFETY: as the caller promises.
-        let v = [0, 1].map(|side| unsafe { gather(&stage.velocities, &at, side) });
+        let v = unsafe { [gather(&stage.velocities, &at, 0), gather(&stage.velocities, &at, 1)] };
         self.prepare(&v, Vec3 { x: x_along, y: y_along, z: z_along }, &there);
         let along = Vec3 { x: held[0], y: held[1], z: held[2] };
         let twist = if ROWS == 1 { zero } else { held[3] };
@@ -184,7 +197,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
 
         // Centre of pressure; where nothing is known yet all points count alike.
         let sum = total(self.impulses());
-        let weights: [L; ROWS] = std::array::from_fn(|i| sum.if_positive(self.rows[i].p, there[i]));
+        let weights: [L; ROWS] = each(inlined!(|i: usize| sum.if_positive(self.rows[i].p, there[i])));
         let total = total(weights);
         let share = total.if_positive(one / total.max(L::splat(f64::MIN_POSITIVE)), zero);
         let none = Vec3 { x: zero, y: zero, z: zero };
@@ -227,7 +240,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         self.slip = self.slip_rates(v);
         let sides = [self.friction_arms(0), self.friction_arms(1)];
         for (c, [a, b]) in self.c.iter_mut().zip(response) {
-            let entry = |k: usize| sides[0][k].dot(a) + sides[1][k].dot(b);
+            let entry = inlined!(|k: usize| sides[0][k].dot(a) + sides[1][k].dot(b));
             *c = Vec3 { x: entry(0), y: entry(1), z: entry(2) };
         }
         self.inv_friction = self.friction_inverse(mass);
@@ -288,9 +301,14 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     #[inline(always)]
     fn friction_inverse(&self, mass: L) -> Sym<L> {
         let sides = [self.friction_arms(0), self.friction_arms(1)];
-        let moved = |side: usize| sides[side].map(|arm| self.inv_inertia[side].times(arm));
+        let moved = inlined!(|side: usize| {
+            let [x, y, z] = sides[side];
+            let inertia = &self.inv_inertia[side];
+            [inertia.times(x), inertia.times(y), inertia.times(z)]
+        });
         let moved = [moved(0), moved(1)];
-        let entry = |i: usize, j: usize| sides[0][i].dot(moved[0][j]) + sides[1][i].dot(moved[1][j]);
+        let entry =
+            inlined!(|i: usize, j: usize| sides[0][i].dot(moved[0][j]) + sides[1][i].dot(moved[1][j]));
         let (xx, yy, zz) = (mass + entry(0, 0), mass + entry(1, 1), entry(2, 2));
         let (xy, xz, yz) = (entry(0, 1), entry(0, 2), entry(1, 2));
         let zero = L::splat(0.0);
@@ -301,7 +319,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         let twist =
             if ROWS == 1 { zero } else { zz.if_positive(solid.if_positive(L::splat(1.0) / det, zero), zero) };
         let plain = flat.if_positive(L::splat(1.0) / flat, zero);
-        let choose = |full: L, reduced: L| twist.if_positive(full * twist, reduced * plain);
+        let choose = inlined!(|full: L, reduced: L| twist.if_positive(full * twist, reduced * plain));
         Sym([
             choose(yy * zz - yz * yz, yy),
             choose(xx * zz - xz * xz, xx),

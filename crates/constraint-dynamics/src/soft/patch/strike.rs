@@ -43,13 +43,14 @@
 //! `a_ball_bounces_to_the_square_of_its_restitution`; `tests/time_soft_impacts.rs` of `sim-steppers`
 
 use super::{COUPLING, Patch, Shared, Stage, Twist, gather, scatter, total};
-use crate::soft::lane::{Lane, Vec3};
+use crate::soft::lane::{Lane, Vec3, compiled, each, inlined};
 
 impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     /// Above zero where a gap `s` closes so fast that it is an impact.
     #[inline(always)]
     pub(super) fn haste(&self, s: L, rate: L, shared: &Shared) -> L {
-        let [open, closed] = shared.strike_from.map(L::splat);
+        let [open, closed] = shared.strike_from;
+        let (open, closed) = (L::splat(open), L::splat(closed));
         // What touches already and does not bounce is stopped by its spring.
         let closed = self.restitution.if_positive(closed, L::splat(f64::MAX));
         -rate - s.if_positive(open, closed)
@@ -59,12 +60,12 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     #[inline(always)]
     pub(super) fn struck(&self, rates: &[L; ROWS], shared: &Shared) -> ([L; ROWS], L) {
         let (zero, one, h) = (L::splat(0.0), L::splat(1.0), L::splat(shared.h));
-        let struck: [L; ROWS] = std::array::from_fn(|i| {
+        let struck: [L; ROWS] = each(inlined!(|i: usize| {
             let row = &self.rows[i];
             let s = row.gap + row.moved;
             let fast = self.haste(s, rates[i], shared).if_positive(row.inv_k, zero);
             fast.if_positive((-(s + h * rates[i])).if_positive(one, zero), zero)
-        });
+        }));
         (struck, total(struck))
     }
 
@@ -81,10 +82,25 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         struck: &[L; ROWS],
         stage: &Stage<'_>,
     ) {
+        // SAFETY: as the caller promises.
+        unsafe { compiled!(L, self.strike_lanes(v, rates, struck, stage)) }
+    }
+
+    /// [`Self::strike`], compiled for its lanes.
+    #[inline(always)]
+    unsafe fn strike_lanes(
+        &mut self,
+        v: &mut [Twist<L>; 2],
+        rates: &[L; ROWS],
+        struck: &[L; ROWS],
+        stage: &Stage<'_>,
+    ) {
         let (zero, one, half) = (L::splat(0.0), L::splat(1.0), L::splat(0.5));
         let h = L::splat(stage.shared.h);
         // SAFETY: as the caller promises.
-        let a = unsafe { [0, 1].map(|side| gather(&stage.accelerations, &self.bodies, side)) };
+        let a = unsafe {
+            [gather(&stage.accelerations, &self.bodies, 0), gather(&stage.accelerations, &self.bodies, 1)]
+        };
         let pulls = self.normal_rates(&a);
         let (mut taus, mut at_impact, mut wanted) = ([zero; ROWS], [zero; ROWS], [zero; ROWS]);
         let bounce = one + self.restitution;
@@ -107,10 +123,10 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 now[j] += self.k[COUPLING[i][j]] * p;
             }
         }
-        let p: [L; ROWS] = std::array::from_fn(|i| (-least).if_positive(in_turn[i], all[i]));
+        let p: [L; ROWS] = each(inlined!(|i: usize| (-least).if_positive(in_turn[i], all[i])));
         let sum = total(p);
         let share = one / sum.max(L::splat(f64::MIN_POSITIVE));
-        let tau = total::<L, ROWS>(std::array::from_fn(|i| p[i] * taus[i])) * share;
+        let tau = total::<L, ROWS>(each(inlined!(|i: usize| p[i] * taus[i]))) * share;
 
         let mut after = *v;
         self.push(&mut after, p, [zero; 3]);
@@ -167,7 +183,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
     fn rub(&self, slip: Vec3<L>, p: &[L; ROWS]) -> [L; 3] {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let f = self.holding(slip);
-        let reach: [L; ROWS] = std::array::from_fn(|i| p[i] * self.rows[i].reach);
+        let reach: [L; ROWS] = each(inlined!(|i: usize| p[i] * self.rows[i].reach));
         let (limit, twist) = (self.mu * total(*p), self.mu * total(reach));
         let size = (f.x * f.x + f.y * f.y).sqrt();
         let least = L::splat(f64::MIN_POSITIVE);
@@ -190,8 +206,8 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
         }
         let least = L::splat(f64::MIN_POSITIVE);
         let diagonal: [L; ROWS] =
-            std::array::from_fn(|i| struck[i].if_positive(one / self.rows[i].inv_k.max(least), one));
-        let coupling = |i: usize, j: usize| struck[i] * struck[j] * self.k[COUPLING[i][j]];
+            each(inlined!(|i: usize| struck[i].if_positive(one / self.rows[i].inv_k.max(least), one)));
+        let coupling = inlined!(|i: usize, j: usize| struck[i] * struck[j] * self.k[COUPLING[i][j]]);
         // K = L D Lᵀ with ones on the diagonal of L.
         let mut l = [[zero; ROWS]; ROWS];
         let (mut d, mut inv_d) = ([zero; ROWS], [zero; ROWS]);
@@ -209,7 +225,7 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 l[i][j] = x * inv_d[j];
             }
         }
-        let solve = |b: &[L; ROWS]| {
+        let solve = inlined!(|b: &[L; ROWS]| {
             let mut x = *b;
             for i in 0..ROWS {
                 for m in 0..i {
@@ -227,21 +243,21 @@ impl<L: Lane, const ROWS: usize> Patch<L, ROWS> {
                 }
             }
             x
-        };
+        });
         let mut p = solve(wanted);
         for _ in 0..2 {
-            let left: [L; ROWS] = std::array::from_fn(|i| {
+            let left: [L; ROWS] = each(inlined!(|i: usize| {
                 let mut left = wanted[i] - diagonal[i] * p[i];
                 for j in (0..ROWS).filter(|j| *j != i) {
                     left -= coupling(i, j) * p[j];
                 }
                 left
-            });
+            }));
             let more = solve(&left);
-            p = std::array::from_fn(|i| p[i] + more[i]);
+            p = each(inlined!(|i: usize| p[i] + more[i]));
         }
-        let out: [L; ROWS] = std::array::from_fn(|i| struck[i] * p[i]);
-        let lowest = out.iter().fold(zero, |least, p| least.min(*p));
+        let out: [L; ROWS] = each(inlined!(|i: usize| struck[i] * p[i]));
+        let lowest = out.iter().fold(zero, inlined!(|least: L, p: &L| least.min(*p)));
         (out, lowest)
     }
 }
