@@ -20,8 +20,9 @@ pub(super) fn sync(
     books: &mut Books,
     world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
-    world.link_joints(true);
+    world.link_joints(true)?;
     world.refuse_traction("event-driven has no rolling or torsional friction and no moving surfaces")?;
+    world.refuse_trees("event-driven")?;
     let known = tables.seen == Some(world.mark_before_changes())
         && tables.reached.to_bits() == world.time().to_bits();
     let result = if known {
@@ -48,7 +49,6 @@ fn rebuild(
     setup.given.validate()?;
     setup.set_scale(Scale::of(world, Body::center));
     let time = world.time();
-    clusters::launch_cut(tables, world, time)?;
     tables.pairs.clear();
     tables.queue.clear();
     tables.boxes.clear(&mut setup.parts)?;
@@ -96,8 +96,9 @@ pub(super) fn sync_changes(
         let Scale { radius, farthest } = Scale::of(world, Body::center);
         setup.set_scale(Scale { radius, farthest: farthest.max(setup.scale.farthest) });
     }
-    clusters::launch_cut(tables, world, time)?;
-    clusters::sync_clusters(tables, world)?;
+    if tables.clusters_found != world.clusters_found() {
+        clusters::sync_clusters(tables, world)?;
+    }
     let mut removed = false;
     for k in 0..world.changes().len() {
         match world.changes()[k] {
@@ -147,9 +148,9 @@ pub(super) fn sync_changes(
             _ => {}
         }
     }
-    // Who woke goes on with those that it hangs together with.
-    clusters::launch_cut(tables, world, time)?;
     // Once for each, however many of its bodies were pushed.
+    tables.marked.sort_unstable();
+    tables.marked.dedup();
     while let Some(cluster) = tables.marked.pop() {
         clusters::cluster_changed(setup, tables, books, world, cluster, None, time)?;
     }
@@ -158,9 +159,7 @@ pub(super) fn sync_changes(
 
 fn mark_cluster(tables: &mut Tables, world: &World, body: u32) {
     let cluster = world.body_in_slot(body).and_then(|(_, b)| b.cluster());
-    if let Some(cluster) = cluster.filter(|c| !tables.marked.contains(c)) {
-        tables.marked.push(cluster);
-    }
+    tables.marked.extend(cluster);
 }
 
 /// After a jump no bound holds: computes the distances of all pairs of a body.

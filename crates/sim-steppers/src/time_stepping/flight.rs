@@ -96,7 +96,7 @@ pub(super) fn launch(bodies: &StepBodies, world: &mut StepperAccess<'_>) -> Resu
     let time = world.time();
     for slot in 0..bodies.pool.len() as u32 {
         let Some((id, body)) = world.body_in_slot(slot) else { continue };
-        if !body.is_free() || body.rest() != Rest::Awake {
+        if !body.is_free() || body.rest() != Rest::Awake || bodies.trees.is_link(slot) {
             continue;
         }
         let (body_step, pool) = (bodies.body_steps[slot as usize], bodies.pool[slot as usize]);

@@ -45,7 +45,7 @@ use super::{
     contact::{self, Entry},
     foresee::Ahead,
     joined,
-    params::TimeSteppingParams,
+    params::Scaled,
     sites::Site,
     state::{Books, Detection, Problem, Setup, StepBodies},
     travel::Travels,
@@ -86,7 +86,7 @@ pub(super) fn normal_velocity(bodies: &StepBodies, site: &Site) -> f64 {
 
 /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
 pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h: f64) -> Option<f64> {
-    if site.restitution <= 0.0 {
+    if site.restitution <= 0.0 || bodies.trees.has_link(site.bodies) {
         return None;
     }
     let (g, u) = (site.gap.max(0.0), normal_velocity(bodies, site));
@@ -108,8 +108,8 @@ pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h:
     (t > 0.0 && t <= h && speed > site.rest_speed).then_some(t)
 }
 
-/// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole` is the length of
-/// the step; bounces of the next one count too: what flies there is left alone.
+/// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole`
+/// is the length of the step; bounces of the next one count too: what flies there is left alone.
 pub(super) fn find_bounces(
     setup: &Setup,
     found: &Detection,
@@ -129,8 +129,9 @@ pub(super) fn find_bounces(
     first
 }
 
-/// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which are those of the end
-/// of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there are any.
+/// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which
+/// are those of the end of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there
+/// are any.
 pub(super) fn sooner_bounce(
     setup: &Setup,
     found: &Detection,
@@ -166,7 +167,10 @@ pub(super) fn first_root(
     let mut last = u32::MAX;
     for k in 0..found.sites.all.len() {
         let site = found.sites.all[k];
-        let bounces = site.restitution > 0.0 && site.gap > setup.params.touch && site.pair != last;
+        let bounces = site.restitution > 0.0
+            && site.gap > setup.params.touch
+            && site.pair != last
+            && !bodies.trees.has_link(site.bodies);
         if bounces && may_swing_in(bodies, &site, h) {
             last = site.pair;
             h = root_of_bounce(setup, found, bodies, world, site.pair, h);
@@ -311,7 +315,10 @@ fn gather_impacts(
 ) -> bool {
     let touches = |site: &Site| site.gap <= setup.params.touch;
     let bounces = |site: &Site| {
-        site.restitution > 0.0 && touches(site) && normal_velocity(bodies, site) < -site.rest_speed
+        site.restitution > 0.0
+            && touches(site)
+            && normal_velocity(bodies, site) < -site.rest_speed
+            && !bodies.trees.has_link(site.bodies)
     };
     let late = |known: &[bool], k: usize, site: &Site| {
         early > 0.0 && !known[k] && time_of_bounce(setup, bodies, site, early).is_some()
@@ -323,7 +330,9 @@ fn gather_impacts(
     for (k, site) in all.iter().enumerate() {
         let early = late(&impacts.known, k, site);
         let movable = site.bodies.iter().any(|slot| bodies.pool[*slot as usize].is_movable());
-        if !movable || impacts.known[k] || !(early || touches(site)) {
+        // What hits a link is answered with the contacts of its tree.
+        let linked = bodies.trees.has_link(site.bodies);
+        if !movable || linked || impacts.known[k] || !(early || touches(site)) {
             continue;
         }
         impacts.known[k] = true;
@@ -382,12 +391,7 @@ fn book_impacts(
 }
 
 /// Speed of approach below which contacts of two bodies do not bounce, m/s.
-pub(super) fn rest_speed(
-    world: &World,
-    travels: &Travels,
-    params: &TimeSteppingParams,
-    bodies: [u32; 2],
-) -> f64 {
+pub(super) fn rest_speed(world: &World, travels: &Travels, params: &Scaled, bodies: [u32; 2]) -> f64 {
     let h = params.step();
     let pull = |slot: u32| {
         let body = world.body_in_slot(slot).map(|(_, body)| body);

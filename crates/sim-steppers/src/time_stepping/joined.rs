@@ -33,9 +33,9 @@
 //! # Numerics
 //!
 //! With x⁺ = 0 in place of J v⁺ = 0 the step is symplectic: pendulums neither lose nor win energy, and joints do not drift. After two
-//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its joints: steps are cut
-//! for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not pulled back by velocities
-//! but by [`super::correct`].
+//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its
+//! joints: steps are cut for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not
+//! pulled back by velocities but by [`super::correct`].
 //!
 //! # Failure
 //!
@@ -49,6 +49,7 @@ use super::{
     impact::Impacts,
     params::Stabilization,
     state::{Books, Memory, Setup, StepBodies},
+    trees::{pair_links, pose_ahead},
 };
 use constraint_dynamics::{
     held::HeldSide,
@@ -64,7 +65,8 @@ use sim_world::{JointWork, StepperAccess, World};
 const PULLED: f64 = 1e-4;
 /// Error of a row at the end of a step below which it is not solved again, share of the same.
 const MET: f64 = 1e-11;
-/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are not stable. And the most parts.
+/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are
+/// not stable. And the most parts.
 const SWING: f64 = 0.7;
 const MOST_PARTS: f64 = 48.0;
 /// Speed above which a limit bounces, rad/s or m/s.
@@ -95,6 +97,8 @@ pub(super) struct Joined {
     /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
     pub(super) pairs: Vec<[u32; 2]>,
     first_of: Vec<Option<u32>>,
+    /// Beside the pairs: the tree that a pair stands for.
+    pub(super) trees: Vec<Option<u32>>,
     /// By slot: held by a joint; and by one that holds on to something that does not move.
     pub(super) held: Vec<bool>,
     grounded: Vec<bool>,
@@ -203,10 +207,12 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.bends.clear();
     joined.pairs.clear();
     joined.first_of.clear();
+    joined.trees.clear();
     joined.held.clear();
     joined.grounded.clear();
     joined.own_sides = 0;
     if world.joint_count() == 0 {
+        pair_joints(bodies, joined);
         return;
     }
     joined.held.resize(world.body_slots(), false);
@@ -244,7 +250,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     pair_joints(bodies, joined);
 }
 
-/// Finds out which bodies hang together.
+/// Finds out which bodies hang together, those of trees last.
 fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
     let pool = &bodies.pool;
     for (k, block) in (0..).zip(&joined.blocks) {
@@ -269,12 +275,18 @@ fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
             joined.grounded[slot as usize] = true;
         }
     }
+    joined.trees.resize(joined.pairs.len(), None);
+    pair_links(&bodies.trees, |pair, tree| {
+        joined.pairs.push(pair);
+        joined.first_of.push(None);
+        joined.trees.push(tree);
+    });
 }
 
 /// Laws and biases of the rows in a step of `h` seconds. `predicted`: bends are those of the velocities in the pool, else those found already.
 pub(super) fn prepare_joints(
     setup: &Setup,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     joined: &mut Joined,
     world: &World,
     h: f64,
@@ -312,13 +324,17 @@ pub(super) fn prepare_joints(
 }
 
 /// How far rows bend in `h` seconds with the velocities in the pool; returns the largest position that what is held would have at the end.
-fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
+fn bend_joints(setup: &Setup, bodies: &mut StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
     let mut most = 0.0_f64;
     for span in &joined.spans {
         let Some((_, joint)) = world.joint_in_slot(span.joint) else { continue };
         joined.poses.clear();
         for id in joint.bodies() {
             let slot = id.index();
+            if let Some(pose) = pose_ahead(bodies, world, slot, h) {
+                joined.poses.push(pose);
+                continue;
+            }
             let now = pose_of(world, slot);
             let body = world.body_in_slot(slot).map(|(_, body)| body);
             let end = body.and_then(|body| {
@@ -360,8 +376,8 @@ fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &
     most
 }
 
-/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
-/// carries a heavy weight is stiff across its load.
+/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a
+/// light link that carries a heavy weight is stiff across its load.
 pub(super) fn swing_limit(
     bodies: &StepBodies,
     joined: &mut Joined,
@@ -410,7 +426,7 @@ pub(super) fn swing_limit(
 /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
 pub(super) fn joints_bend(
     setup: &Setup,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     joined: &mut Joined,
     world: &World,
     h: f64,

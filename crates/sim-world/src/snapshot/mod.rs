@@ -10,6 +10,8 @@
 mod data;
 mod envelope;
 mod registry;
+#[cfg(feature = "serde")]
+mod tree;
 
 pub use envelope::SnapshotError;
 #[cfg(feature = "serde")]

@@ -40,11 +40,11 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a joint.
+    /// Removes a joint and gives it back.
     ///
     /// # Errors
     /// There is no such joint.
-    pub fn remove_joint(&mut self, id: JointId) -> Result<(), WorldError> {
+    pub fn remove_joint(&mut self, id: JointId) -> Result<Joint, WorldError> {
         let bodies = self.joint(id)?.bodies.clone();
         let removed = self.with_links(&bodies, |world| world.joints.remove(id));
         let joint: Joint = removed.ok_or(WorldError::UnknownJoint { id })?;
@@ -52,7 +52,7 @@ impl World {
             self.find_joined_among(&joint.bodies);
         }
         self.note_joint(id, &joint.bodies);
-        Ok(())
+        Ok(joint)
     }
 
     /// Removes the joints of a body that goes.
@@ -216,14 +216,11 @@ impl World {
 
     /// What the joint did so far is booked before it changes.
     fn cut_joint(&mut self, id: JointId) {
-        if !self.linked {
-            return;
-        }
-        let body = self.joints.get(id).and_then(|j: &Joint| {
-            j.bodies.iter().find(|b| self.bodies.get(**b).is_some_and(|b| b.cluster.is_some())).copied()
-        });
-        if let Some(cluster) = body.and_then(|b| self.bodies.get(b)?.cluster) {
-            self.cut_cluster(cluster, self.time);
+        for k in 0..self.joints.get(id).map_or(0, |j: &Joint| j.bodies.len()) {
+            let body = self.joints.get(id).map(|j: &Joint| j.bodies[k]);
+            if let (Some(body), true) = (body, self.jointed) {
+                self.end_motion(body);
+            }
         }
     }
 

@@ -76,8 +76,10 @@ impl RowScratch {
 impl World {
     /// Finds out which bodies are integrated together.
     pub(crate) fn find_clusters(&mut self) {
-        let joints = self.linked.then_some(&self.joints);
+        let joints = self.jointed.then_some(&self.joints);
         self.clusters = cluster::find(&mut self.bodies, &self.forces, joints);
+        self.clusters_found += 1;
+        self.regroup = false;
     }
 
     /// Books the motion of a cluster up to `time` (s), and lets its bodies fly from there until they are integrated on.
@@ -100,24 +102,13 @@ impl World {
         }
     }
 
-    /// Makes a change of joints of some bodies; their clusters are found anew.
+    /// Makes a change of joints of some bodies; their motions begin anew.
     pub(crate) fn with_links<T>(&mut self, bodies: &[BodyId], change: impl FnOnce(&mut Self) -> T) -> T {
-        if !self.linked {
-            return change(self);
+        if self.jointed {
+            bodies.iter().for_each(|id| self.end_motion(*id));
+            self.regroup = true;
         }
-        let cut = |world: &mut Self| {
-            for id in bodies {
-                if let Some(cluster) = world.bodies.get(*id).and_then(|b| b.cluster) {
-                    world.cut_cluster(cluster, world.time);
-                }
-            }
-        };
-        cut(self);
-        let out = change(self);
-        self.find_clusters();
-        // A cluster may be another one now.
-        cut(self);
-        out
+        change(self)
     }
 
     /// True if bodies of a cluster that joints hold are not integrated together yet.
@@ -197,20 +188,20 @@ impl World {
 
 impl StepperAccess<'_> {
     /// Says whether joints make clusters: bodies that they hold are then integrated together, as those that springs connect are.
-    pub fn link_joints(&mut self, linked: bool) {
-        if self.world.linked == linked {
-            return;
+    ///
+    /// # Errors
+    /// A motion that is not finite, or a joint whose bodies are not where it holds them.
+    pub fn link_joints(&mut self, jointed: bool) -> Result<(), WorldError> {
+        if self.world.jointed == jointed {
+            return Ok(());
         }
-        let time = self.world.time;
-        for cluster in 0..self.world.clusters.len() as u32 {
-            if self.world.is_linked(cluster as usize) {
-                self.world.cut_cluster(cluster, time);
-            }
+        for slot in 0..self.world.joints.capacity() as u32 {
+            let bodies = self.world.joint_in_slot(slot).map(|(_, joint)| joint.bodies.clone());
+            bodies.iter().flatten().for_each(|id| self.world.end_motion(*id));
         }
-        self.world.linked = linked;
-        if self.world.joint_count() > 0 {
-            self.world.find_clusters();
-        }
+        self.world.jointed = jointed;
+        self.world.regroup |= self.world.joint_count() > 0;
+        self.world.renew_motions()
     }
 
     /// Begins new pieces at `time` (s) for free bodies that got other states, and for those that are integrated with them.
