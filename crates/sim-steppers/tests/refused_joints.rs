@@ -1,9 +1,11 @@
 //! Steppers that cannot run joints say so before they move anything.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "exact results on purpose")]
 
+mod common;
 #[path = "common/timed.rs"]
 mod timed;
 
+use common::stepper;
 use sim_math::glam::DVec3;
 use sim_traits::Sphere;
 use sim_world::{Body, Joint, JointPartner, LinkBuilder, StepError, Stepper, Tree, TreeJoint, World};
