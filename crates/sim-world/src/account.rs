@@ -295,8 +295,8 @@ impl Account {
 
     /// Books the flight of a free body on its present piece until `time` (s), when another piece begins.
     pub(crate) fn flight(&mut self, body: &Body, gravity: DVec3, time: f64) {
-        let (Some(open), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
-        let (piece, mass) = (&body.piece, mass.mass());
+        let (Some(open), BodyKind::Free(_)) = (self.open, body.kind()) else { return };
+        let piece = &body.piece;
         let from = piece.start().max(open);
         if from >= time || body.outdated {
             return;
@@ -305,7 +305,8 @@ impl Account {
             // What is integrated is booked with its cluster.
             Law::Still | Law::Integrated(_) | Law::Scripted { .. } => {}
             Law::Ballistic { acceleration, .. } => {
-                self.ballistic(piece, *acceleration, [from, time], gravity * mass, body.pull * mass);
+                let [weight, force] = body.steady_forces(gravity);
+                self.ballistic(piece, *acceleration, [from, time], weight, force);
             }
         }
     }
@@ -325,8 +326,8 @@ impl Account {
 
     /// Books a step of `h` seconds that moved a free body from one place to another, m.
     pub(crate) fn carried(&mut self, body: &Body, gravity: DVec3, [from, to]: [DVec3; 2], h: f64) {
-        let (Some(_), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
-        let (weight, force) = (gravity * mass.mass(), body.pull * mass.mass());
+        let (Some(_), BodyKind::Free(_)) = (self.open, body.kind()) else { return };
+        let [weight, force] = body.steady_forces(gravity);
         let (moved, moment) = (to - from, (from + to) * (0.5 * h));
         self.energy.gravity += weight.dot(moved);
         self.energy.forces += force.dot(moved);
@@ -432,6 +433,15 @@ impl Account {
             self.energy.scripted += carried;
             self.energy.correction += after.kinetic_energy(model) - before.kinetic_energy(model) - carried;
             self.momentum.correction.add(change);
+        }
+    }
+
+    /// Books that the user made another model of a body.
+    pub(crate) fn remodelled(&mut self, [before, after]: [(&BodyModel, &BodyState); 2]) {
+        if self.open.is_some() {
+            self.energy.outside += after.1.kinetic_energy(after.0) - before.1.kinetic_energy(before.0);
+            let change = Momentum::of(after.0, after.1).minus(Momentum::of(before.0, before.1));
+            self.momentum.outside.add(change);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     collider::{Collider, ColliderBuilder, Surface},
     error::WorldError,
-    piece::{Extent, Piece},
+    piece::Piece,
     script::Script,
     solid::mass_of,
 };
@@ -33,8 +33,12 @@ pub struct Body {
     pub(crate) piece: Piece,
     pub(crate) now: BodyState,
     pub(crate) colliders: SmallVec<[ColliderId; 4]>,
-    /// Acceleration by constant forces, m/s².
+    /// Acceleration besides the world's gravity: by constant forces, and by the gravity factor, m/s².
     pub(crate) pull: DVec3,
+    /// Gravity acts on it so many times.
+    pub(crate) gravity_factor: f64,
+    /// Mass and user frame that it has when it is free, if it is not and they are known.
+    pub(crate) when_free: Option<Box<(PrincipalMass, Pose)>>,
     /// Slots of the forces that act on it or hold on to it, sorted.
     pub(crate) forces: SmallVec<[u32; 4]>,
     /// Its motion ended at the present time, and begins anew before a stepper looks.
@@ -239,11 +243,23 @@ impl Body {
         self.tag
     }
 
-    /// Acceleration of the centre of mass by constant forces, without gravity, m/s². Summed afresh when a stepper looks; until then changes leave rounding.
+    /// Acceleration of the centre of mass besides the world's gravity, by constant forces and by its gravity factor, m/s². Summed afresh when a stepper looks; until then changes leave rounding.
     #[inline]
     #[must_use]
     pub fn pull(&self) -> DVec3 {
         self.pull
+    }
+
+    /// How many times gravity acts on it.
+    #[must_use]
+    pub fn gravity_factor(&self) -> f64 {
+        self.gravity_factor
+    }
+
+    /// Weight and constant force on it under the world's gravity (m/s²), N.
+    pub(crate) fn steady_forces(&self, gravity: DVec3) -> [DVec3; 2] {
+        let own = gravity * (self.gravity_factor - 1.0);
+        [(gravity + own) * self.mass(), (self.pull - own) * self.mass()]
     }
 
     /// True if forces that depend on the state, or torques, act on it.
@@ -293,6 +309,7 @@ pub struct BodyBuilder {
     properties: Option<MassProperties>,
     friction: f64,
     restitution: f64,
+    gravity_factor: f64,
     tag: u64,
 }
 
@@ -308,6 +325,7 @@ impl BodyBuilder {
             properties: None,
             friction: DEFAULT_FRICTION,
             restitution: DEFAULT_RESTITUTION,
+            gravity_factor: 1.0,
             tag: 0,
         }
     }
@@ -388,6 +406,12 @@ impl BodyBuilder {
         self
     }
 
+    /// How many times gravity acts on it. Default 1.
+    pub fn gravity_factor(mut self, factor: f64) -> Self {
+        self.gravity_factor = factor;
+        self
+    }
+
     /// A number for the user's own use.
     pub fn tag(mut self, tag: u64) -> Self {
         self.tag = tag;
@@ -403,6 +427,15 @@ impl BodyBuilder {
         materials: &MaterialTable,
     ) -> Result<(Body, Vec<Collider>), WorldError> {
         let named = |source: BodyError| WorldError::Body { body: id, source };
+        // Of a body that is not free: what it weighs when it is let go, if that is known.
+        let when_free = match &self.kind {
+            Kind::Free => None,
+            Kind::Fixed | Kind::Scripted(_) => self.principal_mass(id, materials).ok().map(Box::new),
+        };
+        if !self.gravity_factor.is_finite() {
+            return Err(named(BodyError::NonFinite { what: "gravity factor", value: self.gravity_factor }));
+        }
+        let pull = gravity * (self.gravity_factor - 1.0);
         let (model, piece) = match &self.kind {
             Kind::Free => {
                 let (mass, user_from_body) = self.principal_mass(id, materials)?;
@@ -413,7 +446,7 @@ impl BodyBuilder {
                 let model = model.with_user_frame(user_from_body).map_err(named)?;
                 check_velocity(self.velocity).map_err(named)?;
                 state.velocity = self.velocity;
-                (model, Piece::ballistic(time, &model, state, gravity))
+                (model, Piece::ballistic(time, &model, state, gravity + pull))
             }
             Kind::Fixed => (BodyModel::FIXED, Piece::still(BodyState::at_rest(self.pose).map_err(named)?)),
             Kind::Scripted(script) => {
@@ -427,25 +460,8 @@ impl BodyBuilder {
         let is_free = matches!(self.kind, Kind::Free);
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
-            BodyState::at_rest(given.user_from_shape).map_err(named)?;
-            let shape = given.shape;
-            if is_free && !shape.bounding_radius().is_finite() {
-                return Err(WorldError::Unbounded { body: id, index, shape: shape.name() });
-            }
-            if let Some(value) = given.density {
-                check_density(value).map_err(named)?;
-            }
-            let surface = match given.material {
-                Some(material) => Surface::Named(material),
-                None => Surface::Own {
-                    friction: given.friction.unwrap_or(self.friction),
-                    restitution: given.restitution.unwrap_or(self.restitution),
-                },
-            };
-            check_surface(id, surface, materials)?;
-            let extent = Extent::new(&shape, body_from_user * given.user_from_shape);
-            let (groups, sensor) = (given.groups, given.sensor);
-            colliders.push(Collider { body: id, shape, extent, surface, groups, sensor });
+            let usual = Some([self.friction, self.restitution]);
+            colliders.push(given.build(id, (index, is_free, body_from_user), usual, materials)?);
         }
         let colliders_of = SmallVec::new();
         let body = Body {
@@ -453,7 +469,9 @@ impl BodyBuilder {
             piece,
             now,
             colliders: colliders_of,
-            pull: DVec3::ZERO,
+            pull: if is_free { pull } else { DVec3::ZERO },
+            gravity_factor: self.gravity_factor,
+            when_free,
             forces: SmallVec::new(),
             outdated: false,
             cluster: None,
@@ -505,7 +523,7 @@ pub(crate) fn check_velocity(velocity: Motion) -> Result<(), BodyError> {
     }
 }
 
-fn check_density(value: f64) -> Result<(), BodyError> {
+pub(crate) fn check_density(value: f64) -> Result<(), BodyError> {
     if !value.is_finite() {
         Err(BodyError::NonFinite { what: "density", value })
     } else if value <= 0.0 {

@@ -1,7 +1,11 @@
 //! Colliders: shapes on bodies, with their surface and what they may touch.
 
-use crate::{body::Body, piece::Extent};
-use rigid_impulse::MaterialId;
+use crate::{
+    body::{Body, DEFAULT_FRICTION, DEFAULT_RESTITUTION, check_density, check_surface},
+    error::WorldError,
+    piece::Extent,
+};
+use rigid_impulse::{BodyError, BodyState, MaterialId, MaterialTable};
 use sim_math::Pose;
 use sim_traits::{BodyId, Shape};
 
@@ -124,6 +128,37 @@ impl ColliderBuilder {
     pub fn groups(mut self, groups: Groups) -> Self {
         self.groups = groups;
         self
+    }
+
+    /// The collider, checked: `place` is its number among the shapes of its body, whether that is free, and the pose of the user's frame in the body's;
+    /// `usual` are friction and restitution if it has none of its own.
+    pub(crate) fn build(
+        self,
+        body: BodyId,
+        (index, is_free, body_from_user): (usize, bool, Pose),
+        usual: Option<[f64; 2]>,
+        materials: &MaterialTable,
+    ) -> Result<Collider, WorldError> {
+        let named = |source: BodyError| WorldError::Body { body, source };
+        BodyState::at_rest(self.user_from_shape).map_err(named)?;
+        let shape = self.shape;
+        if is_free && !shape.bounding_radius().is_finite() {
+            return Err(WorldError::Unbounded { body, index, shape: shape.name() });
+        }
+        if let Some(value) = self.density {
+            check_density(value).map_err(named)?;
+        }
+        let [friction, restitution] = usual.unwrap_or([DEFAULT_FRICTION, DEFAULT_RESTITUTION]);
+        let surface = match self.material {
+            Some(material) => Surface::Named(material),
+            None => Surface::Own {
+                friction: self.friction.unwrap_or(friction),
+                restitution: self.restitution.unwrap_or(restitution),
+            },
+        };
+        check_surface(body, surface, materials)?;
+        let extent = Extent::new(&shape, body_from_user * self.user_from_shape);
+        Ok(Collider { body, shape, extent, surface, groups: self.groups, sensor: self.sensor })
     }
 
     /// A sensor takes part in queries and pushes nothing; it has no mass.

@@ -130,6 +130,9 @@ impl World {
             bits.0.write_u8(u8::from(piece.is_still()));
             bits.0.write_u8(body.rest() as u8);
             bits.vector(body.pull());
+            if body.gravity_factor() != 1.0 {
+                bits.number(body.gravity_factor());
+            }
             bits.0.write_u64(body.tag());
         }
         for (id, collider) in self.colliders() {

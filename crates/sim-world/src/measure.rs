@@ -14,7 +14,8 @@ impl World {
     /// Potential energy, J: of all free bodies in uniform gravity, zero at the origin, and of all springs.
     #[must_use]
     pub fn potential_energy(&self) -> f64 {
-        let lifted: f64 = self.free_bodies().map(|(m, b)| -m * self.gravity().dot(b.center())).sum();
+        let lifted: f64 =
+            self.free_bodies().map(|(m, b)| -m * b.gravity_factor * self.gravity().dot(b.center())).sum();
         lifted + self.spring_energy()
     }
 

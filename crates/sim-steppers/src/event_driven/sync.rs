@@ -9,7 +9,7 @@ use super::{
     stepper::Item,
 };
 use crate::scale::Scale;
-use sim_traits::Pair;
+use sim_traits::{BodyId, Pair};
 use sim_world::{Body, Change, StepError, StepperAccess, World};
 
 /// Takes notice of all changes since the last call; starts afresh with a world that it does not know.
@@ -89,7 +89,8 @@ pub(super) fn sync_changes(
     if world.changes().is_empty() {
         return Ok(());
     }
-    if world.changes().iter().any(|c| matches!(c, Change::Added(_) | Change::Removed(_))) {
+    if world.changes().iter().any(|c| matches!(c, Change::Added(_) | Change::Removed(_) | Change::Rebuilt(_)))
+    {
         let Scale { radius, farthest } = Scale::of(world, Body::center);
         setup.set_scale(Scale { radius, farthest: farthest.max(setup.scale.farthest) });
     }
@@ -101,30 +102,26 @@ pub(super) fn sync_changes(
         match world.changes()[k] {
             Change::Removed(collider) => {
                 removed = true;
-                let slot = collider.index();
-                tables.boxes.remove(&mut setup.parts, slot)?;
-                let of = |p: &ActivePair| p.key.a.0 == slot || p.key.b.0 == slot;
-                let gone: Vec<_> =
-                    tables.pairs.iter().filter(|(_, p)| of(p)).map(|(k, p)| (k, p.bodies)).collect();
-                for (k, bodies) in gone {
-                    // Who leaned on it falls.
-                    for body in bodies {
-                        sleep::wake_island(setup, tables, books, world, body, time)?;
-                    }
-                    lifetimes::drop_pair(tables, k)?;
+                forget_collider(setup, tables, books, world, collider.index(), time)?;
+            }
+            Change::Rebuilt(body) => {
+                // As if it went and came: nothing that is known of it holds.
+                for k in 0..world.get(body).map_or(0, |b| b.colliders().len()) {
+                    let Some(&collider) = world.get(body).and_then(|b| b.colliders().get(k)) else {
+                        continue;
+                    };
+                    forget_collider(setup, tables, books, world, collider.index(), time)?;
                 }
+                removed = false;
+                lifetimes::take_pair_changes(setup, tables, books, world, time)?;
+                come_in(setup, tables, response, books, world, body, time)?;
             }
             Change::Added(body) | Change::Moved(body) => {
                 // A new collider may take the slot of one that is gone: its pairs are others, though they have the same names there.
                 if std::mem::take(&mut removed) {
                     lifetimes::take_pair_changes(setup, tables, books, world, time)?;
                 }
-                response.lent.forget(body.index());
-                tables.boxes.place(world, &mut setup.parts, &setup.params, body.index(), time)?;
-                lifetimes::await_leave(setup, tables)?;
-                sleep::wake_island(setup, tables, books, world, body.index(), time)?;
-                measure_again(setup, tables, books, world, body.index(), time)?;
-                mark_cluster(tables, world, body.index());
+                come_in(setup, tables, response, books, world, body, time)?;
             }
             Change::Pushed(body) => {
                 sleep::wake_island(setup, tables, books, world, body.index(), time)?;
@@ -152,6 +149,47 @@ pub(super) fn sync_changes(
         clusters::cluster_changed(setup, tables, books, world, cluster, None, time)?;
     }
     lifetimes::take_pair_changes(setup, tables, books, world, time)
+}
+
+/// A collider went: its box and its pairs go.
+fn forget_collider(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+    slot: u32,
+    time: f64,
+) -> Result<(), StepError> {
+    tables.boxes.remove(&mut setup.parts, slot)?;
+    let of = |p: &ActivePair| p.key.a.0 == slot || p.key.b.0 == slot;
+    let gone: Vec<_> = tables.pairs.iter().filter(|(_, p)| of(p)).map(|(k, p)| (k, p.bodies)).collect();
+    for (k, bodies) in gone {
+        // Who leaned on it falls.
+        for body in bodies {
+            sleep::wake_island(setup, tables, books, world, body, time)?;
+        }
+        lifetimes::drop_pair(tables, k)?;
+    }
+    Ok(())
+}
+
+/// A body came in, or is elsewhere.
+fn come_in(
+    setup: &mut Setup,
+    tables: &mut Tables,
+    response: &mut Response,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+    body: BodyId,
+    time: f64,
+) -> Result<(), StepError> {
+    response.lent.forget(body.index());
+    tables.boxes.place(world, &mut setup.parts, &setup.params, body.index(), time)?;
+    lifetimes::await_leave(setup, tables)?;
+    sleep::wake_island(setup, tables, books, world, body.index(), time)?;
+    measure_again(setup, tables, books, world, body.index(), time)?;
+    mark_cluster(tables, world, body.index());
+    Ok(())
 }
 
 fn mark_cluster(tables: &mut Tables, world: &World, body: u32) {

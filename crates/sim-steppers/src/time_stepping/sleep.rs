@@ -251,7 +251,11 @@ pub(super) fn wake_changed(
     }
     for k in 0..world.changes().len() {
         match world.changes()[k] {
-            Change::Added(body) | Change::Moved(body) | Change::Pushed(body) | Change::Filtered(body) => {
+            Change::Added(body)
+            | Change::Rebuilt(body)
+            | Change::Moved(body)
+            | Change::Pushed(body)
+            | Change::Filtered(body) => {
                 wake_island(found, books, sleep, world, body.index());
             }
             Change::Removed(collider) => wake_neighbours(found, books, sleep, world, collider),

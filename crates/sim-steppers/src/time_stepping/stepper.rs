@@ -196,7 +196,10 @@ impl TimeStepping {
         self.found.detect.invalidate();
         if known {
             for k in 0..world.changes().len() {
-                if let Change::Moved(body) = world.changes()[k] {
+                if let Change::Moved(body) | Change::Rebuilt(body) = world.changes()[k] {
+                    if matches!(world.changes()[k], Change::Rebuilt(_)) {
+                        self.found.detect.travels.forget(body.index());
+                    }
                     let colliders = world.get(body).map(|b| b.colliders().to_vec()).unwrap_or_default();
                     for collider in colliders {
                         self.found.detect.replace(&mut self.setup.parts, collider.index())?;

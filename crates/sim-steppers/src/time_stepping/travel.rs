@@ -88,6 +88,13 @@ impl Travels {
         self.all.clear();
     }
 
+    /// Forgets a body: its size may be another.
+    pub(super) fn forget(&mut self, slot: u32) {
+        if let Some(known) = self.all.get_mut(slot as usize) {
+            *known = None;
+        }
+    }
+
     /// Takes notice of where the bodies are now, before a step of `h` seconds; true if any has moved.
     pub(super) fn follow(&mut self, world: &World, h: f64) -> bool {
         let mut any = false;

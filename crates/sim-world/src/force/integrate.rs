@@ -210,6 +210,12 @@ impl System<'_> {
         }
     }
 
+    /// Gravity on body `k`, m/s².
+    fn gravity_of(&self, k: usize) -> DVec3 {
+        let factor = self.world.get(self.ids[k]).map_or(1.0, |b| b.gravity_factor);
+        self.world.gravity * factor
+    }
+
     /// What the dense output needs of body `k`, after an evaluation.
     fn slopes(&self, k: usize) -> Slopes {
         let (model, state, wrench) = (self.model(k), &self.states[k], &self.wrenches[k]);
@@ -218,7 +224,7 @@ impl System<'_> {
         let (w, swing) = (DQuat::from_vec4(w.extend(0.0)), DQuat::from_vec4(swing.extend(0.0)));
         let rate = w * q * 0.5;
         Slopes {
-            acceleration: self.world.gravity + wrench.linear / mass_of(model).0,
+            acceleration: self.gravity_of(k) + wrench.linear / mass_of(model).0,
             turn: DVec4::from(rate),
             turn_rate: DVec4::from(swing * q * 0.5 + w * rate * 0.5),
         }
@@ -239,7 +245,7 @@ impl OdeSystem for System<'_> {
             let turn = DQuat::from_vec4(state.velocity.angular.extend(0.0)) * state.pose().rotation * 0.5;
             out[0..3].copy_from_slice(&state.velocity.linear.to_array());
             out[3..7].copy_from_slice(&turn.to_array());
-            out[7..10].copy_from_slice(&((self.world.gravity + wrench.linear / mass) / speed).to_array());
+            out[7..10].copy_from_slice(&((self.gravity_of(k) + wrench.linear / mass) / speed).to_array());
             out[10..13].copy_from_slice(&(wrench.moment / spin).to_array());
             if out.iter().any(|x| !x.is_finite()) {
                 return Err(Abort { code: k as u64 });
@@ -401,7 +407,7 @@ impl World {
         }
         for (&id, sum) in ids.iter().zip(&*sums) {
             if let Some(body) = self.bodies.get(id) {
-                account.exerted(body, self.gravity * body.mass(), [from, time], sum);
+                account.exerted(body, body.steady_forces(self.gravity)[0], [from, time], sum);
             }
         }
         self.account = account;

@@ -55,6 +55,8 @@ pub struct Joint {
     pub(crate) enabled: bool,
     pub(crate) collide: bool,
     pub(crate) broken: bool,
+    /// None of its partners is free.
+    pub(crate) idle: bool,
     pub(crate) breaking: Breaking,
     pub(crate) tag: u64,
     /// Unwrapped angles, places on curves.
@@ -82,11 +84,11 @@ impl Joint {
         &self.bodies
     }
 
-    /// True if it acts: enabled and not broken.
+    /// True if it acts: enabled, not broken, and one of its partners is free.
     #[inline]
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.enabled && !self.broken
+        self.enabled && !self.broken && !self.idle
     }
 
     /// True unless it was switched off.

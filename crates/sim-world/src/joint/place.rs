@@ -81,6 +81,7 @@ impl JointBuilder {
             enabled: self.enabled,
             collide: self.collide,
             broken: false,
+            idle: false,
             breaking: self.breaking,
             tag: self.tag,
             memory,

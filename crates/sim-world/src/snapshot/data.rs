@@ -62,6 +62,8 @@ struct BodyData {
     now: BodyState,
     colliders: Vec<ColliderId>,
     pull: DVec3,
+    gravity_factor: f64,
+    when_free: Option<Box<(PrincipalMass, Pose)>>,
     step_hint: Option<f64>,
     tag: u64,
     rest: u8,
@@ -358,6 +360,8 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
         now: body.now,
         colliders: body.colliders.to_vec(),
         pull: body.pull,
+        gravity_factor: body.gravity_factor,
+        when_free: body.when_free.clone(),
         step_hint: body.step_hint,
         tag: body.tag,
         rest: body.rest.to_byte(),
@@ -396,6 +400,12 @@ impl BodyData {
             false => Err(SnapshotError::World(WorldError::NonFinite { what, value: v })),
         };
         finite("pull of a body", self.pull)?;
+        finite("gravity factor of a body", DVec3::splat(self.gravity_factor))?;
+        if let Some((mass, frame)) = self.when_free.as_deref() {
+            let named = |source: BodyError| SnapshotError::World(WorldError::Body { body: id, source });
+            PrincipalMass::new(mass.mass(), mass.moments()).map_err(named)?;
+            BodyState::at_rest(*frame).map_err(named)?;
+        }
         if self.step_hint.is_some_and(|h| !(h > 0.0 && h.is_finite())) {
             return Err(damaged("a step of integration"));
         }
@@ -435,6 +445,8 @@ impl BodyData {
             now: self.now,
             colliders: self.colliders.into_iter().collect(),
             pull: self.pull,
+            gravity_factor: self.gravity_factor,
+            when_free: self.when_free,
             forces: smallvec::SmallVec::new(),
             outdated: false,
             cluster: None,

@@ -334,7 +334,7 @@ impl World {
         for &body in &joint.bodies {
             free |= self.body(body)?.is_free();
         }
-        if !free {
+        if !free && !joint.idle {
             return Err(WorldError::JointFixed { joint: id, kind });
         }
         if joint.model.bodies() > joint.bodies.len() {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mod` | what there is, and changes by the user |
 //! | `controllers` | what acts at its own rate |
+//! | `edit` | changes of bodies that run |
 //! | `filters` | what meets what |
 //! | `forces` | forces on bodies |
 //! | `joints` | what holds bodies together |
@@ -13,6 +14,7 @@
 //! | `motion` | pieces, rest, time |
 
 mod controllers;
+mod edit;
 mod filters;
 mod forces;
 mod joints;
@@ -52,6 +54,8 @@ pub enum Change {
     Added(BodyId),
     /// A collider went, with its body.
     Removed(ColliderId),
+    /// A body got other colliders, another mass, or became free, fixed or scripted: all that a stepper knows of it is out of date.
+    Rebuilt(BodyId),
     /// A body was put elsewhere: it may overlap something.
     Moved(BodyId),
     /// A body got another velocity or acceleration.

@@ -30,7 +30,7 @@ impl StepperAccess<'_> {
         let Some(body) = self.world.bodies.get(id).filter(|b| b.is_free()) else { return 0.0 };
         account.flight(body, gravity, time);
         let (before, held) = (body.now, body.cluster.is_some());
-        let pulls = [gravity, body.pull].map(|a| a * body.mass());
+        let pulls = body.steady_forces(gravity);
         let (model, piece) =
             (body.model, Piece::ballistic(time, &body.model, state, body.piece.uniform_acceleration()));
         let stretched = if held { self.world.held_energy_of(id) } else { 0.0 };

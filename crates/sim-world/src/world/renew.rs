@@ -141,7 +141,8 @@ impl World {
 
     /// Acceleration of a body by constant forces.
     fn sum_pulls(&mut self, id: BodyId) {
-        let Some(body) = self.bodies.get(id) else { return };
+        let gravity = self.gravity;
+        let Some(body) = self.bodies.get(id).filter(|b| b.is_free()) else { return };
         let mut total = DVec3::ZERO;
         for &slot in &body.forces {
             if let Some((_, force @ ForceGenerator::Constant { force: pull, .. })) =
@@ -151,7 +152,7 @@ impl World {
             }
         }
         if let Some(body) = self.bodies.get_mut(id) {
-            body.pull = total / body.mass();
+            body.pull = total / body.mass() + gravity * (body.gravity_factor - 1.0);
         }
     }
 }
