@@ -71,10 +71,15 @@ pub use collision_matrix::{
 pub use error::BodyError;
 pub use events::{EventError, EventId, EventQueue};
 pub use free_bodies::FreeBodies;
-pub use material::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
+pub use material::{Combine, Material, MaterialId, MaterialTable, SurfacePair, check_turning_friction};
 pub use micro::{CollisionKind, MicroParams, Profile};
 pub use model::{BodyKind, BodyModel, PrincipalMass};
 pub use pseudo_inverse::pseudo_inverse;
+
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

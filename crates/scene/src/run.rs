@@ -1,9 +1,7 @@
 //! A scene on its way: world and stepper together.
 
-use crate::{
-    format::SceneError,
-    lower::{Setup, parts::Boxed},
-};
+use crate::{format::SceneError, lower::Setup};
+use sim_steppers::Parts;
 use sim_world::{StepReport, Stepper, World};
 use std::time::Duration;
 
@@ -38,7 +36,7 @@ impl Run {
     ///
     /// # Errors
     /// Bodies that overlap, or what the stepper cannot do.
-    pub fn with_parts(mut setup: Setup, parts: Boxed) -> Result<Self, SceneError> {
+    pub fn with_parts(mut setup: Setup, parts: Parts) -> Result<Self, SceneError> {
         let mut stepper = setup.choice.stepper_with(parts);
         if let Err(error) = stepper.prepare(&mut setup.world) {
             return Err(setup.explain(&error));

@@ -36,6 +36,14 @@ fn numbers_that_cannot_be_are_named_with_their_path() {
             "bad.ron: bodies[2].friction: must not be negative, got -0.1",
         ),
         (
+            "shape: sphere(radius: 1), rolling_friction: -0.1",
+            "bad.ron: bodies[2].rolling_friction: must not be negative, got -0.1",
+        ),
+        (
+            "shape: sphere(radius: 1), torsional_friction: NaN",
+            "bad.ron: bodies[2].torsional_friction: must be finite, got NaN",
+        ),
+        (
             "shape: sphere(radius: 1), restitution: 1.5",
             "bad.ron: bodies[2].restitution: must be at most 1, got 1.5",
         ),
@@ -99,12 +107,18 @@ fn settings_that_cannot_be_are_named_with_their_path() {
         ("(gravity: (0, 0, NaN))", "bad.ron: gravity: must be finite, got (0, 0, NaN)"),
         (
             "(stepper: (kind: \"event_drven\"))",
-            "bad.ron: stepper.kind: unknown stepper `event_drven`, did you mean `event_driven`?",
+            "bad.ron: stepper.kind: unknown stepper `event_drven`, did you mean `event_driven`? (known are time, event_driven)",
         ),
         (
             "(parts: (broad_phase: \"zebra\"))",
-            "bad.ron: parts.broad_phase: unknown broad phase `zebra`, known are column_sweep, coherent_hash, \
-             plain_hash, dynamic_tree, sweep_and_prune, brute_force",
+            "bad.ron: parts.broad_phase: unknown broad phase `zebra`, known are coherent_hash, plain_hash, \
+             column_sweep, dynamic_tree, sweep_and_prune, brute_force",
+        ),
+        ("(parts: (threads: 0))", "bad.ron: parts.threads: must be from 1 to 1024, got 0"),
+        (
+            "(parts: (solver: \"lemk\"))",
+            "bad.ron: parts.solver: unknown solver `lemk`, did you mean `lemke`? (known are cone, sweeps, greedy, \
+             lemke, soft)",
         ),
         ("(stepper: (envelope: -1e-3))", "bad.ron: stepper.envelope: must be positive, got -0.001"),
         ("(stepper: (envelope_share: 0))", "bad.ron: stepper.envelope_share: must be positive, got 0"),

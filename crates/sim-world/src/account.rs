@@ -24,7 +24,7 @@
 //! gravity     Σ m g·Δx over all that moved a body: flights, steps, corrections
 //! springs     V₀ − V₁ of ½ k (l − l₀)²; what the user changes of V is not counted
 //! forces      constant force F·Δx;   all others but springs in V: ∫ (F·v + τ·ω) dt by Gauss's rule of order six
-//! scripted    p·u_B, −p·u_A;   what a script that moved into a body has lifted, and the body did not pay for
+//! scripted    p·u_B, −p·u_A, with the velocity of a moving surface in u;   what a script that moved into a body has lifted, and the body did not pay for
 //! sleep, outside   change of T when a body is stopped, or pushed by the user; what is lifted out of an overlap that the user made
 //!
 //! collision   at an instant:   normal p_n ū_n (impact or micro);   friction p_t·ū_t
@@ -89,7 +89,7 @@ pub struct EnergyAccount {
     pub springs: f64,
     /// Work of all other forces: dampers, drag, motors, constant forces, springs that hold on to scripted bodies.
     pub forces: f64,
-    /// Work of scripted bodies.
+    /// Work of scripted bodies, and of surfaces that move along themselves.
     pub scripted: f64,
     /// What ordinary collisions took: at most 0 but for restitution above 1.
     pub impact: f64,
@@ -445,6 +445,23 @@ impl Account {
         }
     }
 
+    /// Books what the user changed of the energy of rotors, J.
+    pub(crate) fn pushed_rotors(&mut self, energy: f64) {
+        if self.open.is_some() {
+            self.energy.outside += energy;
+        }
+    }
+
+    /// Books what a correction added to the energy of springs in the joints of a tree, J.
+    pub(crate) fn stretched(&mut self, springs: f64, user: bool) {
+        if self.open.is_some() && springs != 0.0 {
+            // The fall of their potential has it, but it is no work on a motion.
+            *self.elastic.get_or_insert(0.0) -= springs;
+            let account = if user { &mut self.energy.outside } else { &mut self.energy.correction };
+            *account += springs;
+        }
+    }
+
     /// Books a change of velocity by the user.
     pub(crate) fn pushed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
         if self.open.is_some() {
@@ -469,6 +486,7 @@ impl World {
             let angular = pose.translation.cross(linear) + pose.transform_vector(spin);
             sum.add(Momentum { linear, angular });
         }
+        energy += self.trees().map(|(_, tree)| tree.rotor_energy()).sum::<f64>();
         (energy, sum)
     }
 }
@@ -546,11 +564,14 @@ impl StepperAccess<'_> {
     /// Books what the joints of a step did in the open account.
     pub fn book_joint_work(&mut self, work: &JointWork) {
         if self.world.account.open.is_some() {
-            let Account { energy, momentum, .. } = &mut self.world.account;
+            let Account { energy, momentum, elastic, .. } = &mut self.world.account;
             energy.joints += work.joints + work.limits;
             energy.drives += work.drives;
             energy.friction += work.friction;
             energy.stepping += work.stepping;
+            if work.springs != 0.0 {
+                *elastic.get_or_insert(0.0) += work.springs;
+            }
             momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
         }
     }
@@ -559,6 +580,18 @@ impl StepperAccess<'_> {
     pub fn book_support(&mut self, by: &BodyKind, point: DVec3, impulse: DVec3) {
         if self.world.account.open.is_some() {
             let exerted = Momentum::at(point, impulse);
+            match by {
+                BodyKind::Free(_) => {}
+                BodyKind::Fixed => self.world.account.momentum.fixed.add(exerted),
+                BodyKind::Scripted => self.world.account.momentum.scripted.add(exerted),
+            }
+        }
+    }
+
+    /// Books the moment of impulses (N·m·s) without force that a fixed or scripted body exerted on a free one.
+    pub fn book_support_moment(&mut self, by: &BodyKind, moment: DVec3) {
+        if self.world.account.open.is_some() {
+            let exerted = Momentum { linear: DVec3::ZERO, angular: moment };
             match by {
                 BodyKind::Free(_) => {}
                 BodyKind::Fixed => self.world.account.momentum.fixed.add(exerted),

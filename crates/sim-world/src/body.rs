@@ -1,7 +1,7 @@
 //! Bodies of a world, and how they are made.
 
 use crate::{
-    collider::{Collider, ColliderBuilder, Surface},
+    collider::{Collider, ColliderBuilder, Surface, Usual},
     error::WorldError,
     piece::Piece,
     script::Script,
@@ -14,7 +14,7 @@ use sim_math::{
     mass::{self, MassProperties},
     spatial::Motion,
 };
-use sim_traits::{BodyId, ColliderId, Shape};
+use sim_traits::{BodyId, ColliderId, Shape, TreeId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -51,6 +51,8 @@ pub struct Body {
     pub(crate) rest: Rest,
     /// Time at which a step of time last put it where it is, s; NaN if none did.
     pub(crate) arrived: f64,
+    /// The tree that it is a link of, and which.
+    pub(crate) link: Option<(TreeId, u32)>,
 }
 
 /// Whether a body takes part in motion.
@@ -125,6 +127,13 @@ impl Body {
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         matches!(self.kind(), BodyKind::Fixed)
+    }
+
+    /// The tree that it is a link of, and the number of the link in its model.
+    #[inline]
+    #[must_use]
+    pub fn tree(&self) -> Option<(TreeId, u32)> {
+        self.link
     }
 
     /// Mass, kg; infinite if it is not free.
@@ -310,6 +319,8 @@ pub struct BodyBuilder {
     friction: f64,
     restitution: f64,
     gravity_factor: f64,
+    rolling_friction: Option<f64>,
+    torsional_friction: Option<f64>,
     tag: u64,
 }
 
@@ -326,6 +337,8 @@ impl BodyBuilder {
             friction: DEFAULT_FRICTION,
             restitution: DEFAULT_RESTITUTION,
             gravity_factor: 1.0,
+            rolling_friction: None,
+            torsional_friction: None,
             tag: 0,
         }
     }
@@ -400,6 +413,18 @@ impl BodyBuilder {
         self
     }
 
+    /// Rolling friction of all shapes without one of their own or a material, m. Default 0.
+    pub fn rolling_friction(mut self, length: f64) -> Self {
+        self.rolling_friction = Some(length);
+        self
+    }
+
+    /// Torsional friction of all shapes without one of their own or a material, m. Default 0.
+    pub fn torsional_friction(mut self, length: f64) -> Self {
+        self.torsional_friction = Some(length);
+        self
+    }
+
     /// Restitution of all shapes without one of their own. Default [`DEFAULT_RESTITUTION`].
     pub fn restitution(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
@@ -460,8 +485,13 @@ impl BodyBuilder {
         let is_free = matches!(self.kind, Kind::Free);
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
-            let usual = Some([self.friction, self.restitution]);
-            colliders.push(given.build(id, (index, is_free, body_from_user), usual, materials)?);
+            let usual = Usual {
+                friction: self.friction,
+                restitution: self.restitution,
+                rolling: self.rolling_friction,
+                torsional: self.torsional_friction,
+            };
+            colliders.push(given.build(id, (index, is_free, body_from_user), &usual, materials)?);
         }
         let colliders_of = SmallVec::new();
         let body = Body {
@@ -479,6 +509,7 @@ impl BodyBuilder {
             tag: self.tag,
             rest: Rest::Awake,
             arrived: f64::NAN,
+            link: None,
         };
         Ok((body, colliders))
     }

@@ -5,8 +5,8 @@ use crate::{
     error::WorldError,
     piece::Extent,
 };
-use rigid_impulse::{BodyError, BodyState, MaterialId, MaterialTable};
-use sim_math::Pose;
+use rigid_impulse::{BodyError, BodyState, MaterialId, MaterialTable, check_turning_friction};
+use sim_math::{Pose, glam::DVec3};
 use sim_traits::{BodyId, Shape};
 
 /// Which colliders meet: two of them do if each is in a group that the other's mask has.
@@ -50,6 +50,46 @@ pub enum Surface {
     Named(MaterialId),
 }
 
+/// How a surface resists turning, and how it moves along itself. The default does neither.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Traction {
+    /// Rolling friction, m: see [`Material`](rigid_impulse::Material). `None` for the material's, or 0 without one.
+    pub rolling_friction: Option<f64>,
+    /// Torsional friction, m: the same.
+    pub torsional_friction: Option<f64>,
+    /// Velocity of the surface against its body, in the user's frame of the body, m/s: a conveyor belt. What is along the normal of a contact does not count.
+    pub surface_velocity: DVec3,
+}
+
+impl Traction {
+    /// `Ok` for numbers that can be.
+    pub(crate) fn check(&self) -> Result<(), BodyError> {
+        let [rolling, torsional] =
+            [self.rolling_friction, self.torsional_friction].map(Option::unwrap_or_default);
+        check_turning_friction(rolling, torsional)?;
+        match self.surface_velocity.to_array().into_iter().find(|x| !x.is_finite()) {
+            Some(value) => Err(BodyError::NonFinite { what: "surface velocity", value }),
+            None => Ok(()),
+        }
+    }
+
+    /// True if it changes nothing.
+    pub(crate) fn is_plain(&self) -> bool {
+        let none = |length: Option<f64>| length.unwrap_or_default() == 0.0;
+        none(self.rolling_friction) && none(self.torsional_friction) && self.surface_velocity == DVec3::ZERO
+    }
+}
+
+/// Rolling and torsional friction of two surfaces together.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TurningFriction {
+    /// m.
+    pub rolling: f64,
+    /// m.
+    pub torsional: f64,
+}
+
 /// A shape to be put on a body, before it is.
 ///
 /// ```
@@ -70,6 +110,21 @@ pub struct ColliderBuilder {
     pub(crate) material: Option<MaterialId>,
     pub(crate) groups: Groups,
     pub(crate) sensor: bool,
+    pub(crate) traction: Traction,
+}
+
+/// What a collider has where it has nothing of its own.
+pub(crate) struct Usual {
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    pub(crate) rolling: Option<f64>,
+    pub(crate) torsional: Option<f64>,
+}
+
+impl Default for Usual {
+    fn default() -> Self {
+        Self { friction: DEFAULT_FRICTION, restitution: DEFAULT_RESTITUTION, rolling: None, torsional: None }
+    }
 }
 
 impl ColliderBuilder {
@@ -85,6 +140,7 @@ impl ColliderBuilder {
             material: None,
             groups: Groups::default(),
             sensor: false,
+            traction: Traction::default(),
         }
     }
 
@@ -106,6 +162,27 @@ impl ColliderBuilder {
     #[must_use]
     pub fn restitution(mut self, restitution: f64) -> Self {
         self.restitution = Some(restitution);
+        self
+    }
+
+    /// Rolling friction of this surface, m; its material's or the body's otherwise.
+    #[must_use]
+    pub fn rolling_friction(mut self, length: f64) -> Self {
+        self.traction.rolling_friction = Some(length);
+        self
+    }
+
+    /// Torsional friction of this surface, m; its material's or the body's otherwise.
+    #[must_use]
+    pub fn torsional_friction(mut self, length: f64) -> Self {
+        self.traction.torsional_friction = Some(length);
+        self
+    }
+
+    /// Velocity of this surface against its body, in the body's user frame, m/s: a conveyor belt.
+    #[must_use]
+    pub fn surface_velocity(mut self, velocity: impl Into<DVec3>) -> Self {
+        self.traction.surface_velocity = velocity.into();
         self
     }
 
@@ -131,12 +208,12 @@ impl ColliderBuilder {
     }
 
     /// The collider, checked: `place` is its number among the shapes of its body, whether that is free, and the pose of the user's frame in the body's;
-    /// `usual` are friction and restitution if it has none of its own.
+    /// `usual` is what it has where it has nothing of its own.
     pub(crate) fn build(
         self,
         body: BodyId,
         (index, is_free, body_from_user): (usize, bool, Pose),
-        usual: Option<[f64; 2]>,
+        usual: &Usual,
         materials: &MaterialTable,
     ) -> Result<Collider, WorldError> {
         let named = |source: BodyError| WorldError::Body { body, source };
@@ -148,17 +225,22 @@ impl ColliderBuilder {
         if let Some(value) = self.density {
             check_density(value).map_err(named)?;
         }
-        let [friction, restitution] = usual.unwrap_or([DEFAULT_FRICTION, DEFAULT_RESTITUTION]);
         let surface = match self.material {
             Some(material) => Surface::Named(material),
             None => Surface::Own {
-                friction: self.friction.unwrap_or(friction),
-                restitution: self.restitution.unwrap_or(restitution),
+                friction: self.friction.unwrap_or(usual.friction),
+                restitution: self.restitution.unwrap_or(usual.restitution),
             },
         };
         check_surface(body, surface, materials)?;
         let extent = Extent::new(&shape, body_from_user * self.user_from_shape);
-        Ok(Collider { body, shape, extent, surface, groups: self.groups, sensor: self.sensor })
+        let mut traction = self.traction;
+        if self.material.is_none() {
+            traction.rolling_friction = traction.rolling_friction.or(usual.rolling);
+            traction.torsional_friction = traction.torsional_friction.or(usual.torsional);
+        }
+        traction.check().map_err(named)?;
+        Ok(Collider { body, shape, extent, surface, groups: self.groups, sensor: self.sensor, traction })
     }
 
     /// A sensor takes part in queries and pushes nothing; it has no mass.
@@ -178,6 +260,7 @@ pub struct Collider {
     pub(crate) surface: Surface,
     pub(crate) groups: Groups,
     pub(crate) sensor: bool,
+    pub(crate) traction: Traction,
 }
 
 impl Collider {
@@ -207,6 +290,13 @@ impl Collider {
     #[must_use]
     pub fn surface(&self) -> Surface {
         self.surface
+    }
+
+    /// Rolling and torsional friction, and the velocity of the surface.
+    #[inline]
+    #[must_use]
+    pub fn traction(&self) -> &Traction {
+        &self.traction
     }
 
     /// Which colliders it meets.

@@ -143,6 +143,13 @@ impl World {
             bits.0.write_u32(collider.groups().member);
             bits.0.write_u32(collider.groups().mask);
             bits.0.write_u8(u8::from(collider.is_sensor()));
+            let traction = collider.traction();
+            if !traction.is_plain() {
+                bits.numbers(
+                    [traction.rolling_friction, traction.torsional_friction].map(Option::unwrap_or_default),
+                );
+                bits.vector(traction.surface_velocity);
+            }
         }
         for (_, force) in self.forces() {
             bits.force(force);
@@ -152,6 +159,15 @@ impl World {
             bits.0.write_u32(id.generation());
             // All it is and remembers: numbers are printed so that they are told apart to the bit.
             bits.0.write(format!("{joint:?}").as_bytes());
+        }
+        for (id, tree) in self.trees() {
+            bits.0.write_u32(id.index());
+            bits.0.write_u32(id.generation());
+            bits.0.write(tree.name().as_bytes());
+            bits.pose(tree.base());
+            bits.numbers(tree.coordinates().iter().chain(tree.velocities()).chain(tree.forces()).copied());
+            bits.numbers(tree.impulses().iter().flatten().copied());
+            bits.0.write(format!("{:?}", tree.motors()).as_bytes());
         }
         for (id, timer) in self.timers() {
             bits.0.write_u32(id.index());

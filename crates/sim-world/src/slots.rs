@@ -25,7 +25,7 @@ macro_rules! slot_id {
     )+};
 }
 
-slot_id!(sim_traits::BodyId, sim_traits::ColliderId, sim_traits::JointId);
+slot_id!(sim_traits::BodyId, sim_traits::ColliderId, sim_traits::JointId, sim_traits::TreeId);
 slot_id!(crate::force::ForceId, crate::events::TimerId, crate::control::ControllerId);
 
 /// A name of something in a world.

@@ -153,6 +153,7 @@ impl ConeNewton {
     ) -> Option<u32> {
         let Self { system, trial, gradient, params, .. } = self;
         let mut before = f64::INFINITY;
+        system.load(problem, groups.points(), base);
         for k in 0..params.steps {
             let w = std::mem::take(&mut system.w);
             let value = system.evaluate(problem, groups, base, penalty, &w);
@@ -392,8 +393,8 @@ impl ConeNewton {
         finish(iterations, certificate, enough)
     }
 
-    /// Rounds of Newton's method from impulses with a residual, until so many steps are done; the best impulses found. Returns the steps done, and whether equalities
-    /// contradict each other.
+    /// Rounds of Newton's method from impulses with a residual, until so many steps are done; the best impulses found. Returns the steps done, and
+    /// whether equalities contradict each other.
     fn newton(
         &mut self,
         problem: &RowProblem<'_>,

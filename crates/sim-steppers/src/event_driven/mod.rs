@@ -60,4 +60,4 @@ mod turning;
 
 pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;
-pub use stepper::{EventDriven, Parts};
+pub use stepper::EventDriven;

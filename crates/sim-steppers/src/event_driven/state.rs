@@ -8,10 +8,10 @@ use super::{
     phase::Phase,
     respond::Outcome,
     sleep::Sleep,
-    stepper::{Item, Parts},
+    stepper::Item,
     strike::Strike,
 };
-use crate::scale::Scale;
+use crate::{parts::Parts, scale::Scale};
 use rigid_impulse::{BodyState, EventId, EventQueue};
 use sim_traits::{Manifold, Pair};
 use sim_world::{ControllerId, EventKind, Mark, StepReport, TimerId};

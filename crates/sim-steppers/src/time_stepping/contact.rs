@@ -48,7 +48,9 @@ use super::{
     sites::Previous,
     state::{Books, Detection, IslandSpan, Memory, Mixed, Problem, Setup, StepBodies},
     stepper::Stage,
-    stiff, struck, turn_limit,
+    stiff, struck,
+    traction::{self, SiteTraction},
+    trees, turn_limit,
 };
 use constraint_dynamics::{
     Delassus, Islands,
@@ -108,10 +110,14 @@ pub(super) fn solve_contacts(
         let h = length.h;
         problem.h = h;
         forces::force_changes(bodies, problem, world, h)?;
+        trees::kick(bodies, world, h)?;
         for (body, body_step) in bodies.pool.iter_mut().zip(&bodies.body_steps) {
             body.velocity = body_step.start + body_step.force_change;
         }
-        if rest::try_rest(setup, found, bodies, &problem.joined, &mut problem.memory, h) {
+        problem.joined.drop_extras();
+        traction::read_traction(found, &mut problem.tractions, world);
+        let Problem { joined, tractions, memory, .. } = problem;
+        if rest::try_rest(setup, found, bodies, joined, tractions, memory, h) {
             books.trace(Stage::Rows);
             books.trace(Stage::Solve);
             clear_debts(setup, found, bodies, &mut problem.memory);
@@ -124,6 +130,9 @@ pub(super) fn solve_contacts(
         joined::prepare_joints(setup, bodies, &mut problem.joined, world, h, !bent);
         let unsolved = books.report.solver.unsolved;
         solve_all(setup, found, bodies, problem, books, world, length.bouncing.is_some())?;
+        if trees::missed_limits(bodies, h) {
+            continue;
+        }
         // Where joints take bodies is known better now.
         if !bent
             && unsolved == books.report.solver.unsolved
@@ -143,8 +152,12 @@ pub(super) fn solve_contacts(
     clear_debts(setup, found, bodies, &mut problem.memory);
     rest::hold(found, bodies, &problem.memory, books, world, h, false);
     joined::mark_jointed(bodies, &problem.joined);
+    trees::mark_links(bodies);
     book_contacts(found, bodies, problem, books, world, h);
     joined::book_joints(bodies, &mut problem.joined, books, world, h);
+    if !problem.tractions.is_empty() {
+        traction::book_turning(bodies, problem, world);
+    }
     for (k, site) in found.sites.all.iter().enumerate() {
         // What sleeps keeps its impulses until it wakes.
         let moves = site.bodies.iter().any(|slot| bodies.pool[*slot as usize].is_movable());
@@ -160,8 +173,8 @@ pub(super) fn solve_contacts(
     Ok(h)
 }
 
-/// Looks at where the solution of the step would take the bodies; true if another problem is to be solved in its place, with other contacts or a shorter step. Where it
-/// is late, the step ends before bounces that were not seen.
+/// Looks at where the solution of the step would take the bodies; true if another problem is to be solved in its place, with other contacts or a
+/// shorter step. Where it is late, the step ends before bounces that were not seen.
 fn improve(
     setup: &mut Setup,
     found: &mut Detection,
@@ -234,6 +247,7 @@ fn solve_all(
     problem.memory.resting.held.clear();
     problem.memory.resting.held.resize(found.sites.all.len(), false);
     problem.mixed.order.clear();
+    bodies.trees.problem.clear();
     for island in 0..problem.islands.len() {
         if !is_sprung(found, problem, island) {
             collect(setup, found, bodies, problem, island, h);
@@ -262,6 +276,9 @@ fn solve_all(
     for k in 0..problem.spans.len() {
         solve_island(setup, found, bodies, problem, books, world, problem.spans[k])?;
     }
+    for k in 0..bodies.trees.problem.spans.len() {
+        trees::problem::solve_trees(setup, found, bodies, problem, books, world, k)?;
+    }
     if one && sprung < problem.order.len() {
         stiff::solve_stiff(setup, found, bodies, problem, books, world, sprung..problem.order.len())?;
     }
@@ -271,24 +288,36 @@ fn solve_all(
 /// True if springs, drag or torques act on a body of an island.
 fn is_sprung(found: &Detection, problem: &Problem, island: usize) -> bool {
     let both = |m: &u32| found.sites.all[problem.chosen[*m as usize] as usize].bodies;
-    !problem.stiff.is_empty() && {
-        let count = problem.chosen.len();
-        let (sites, pairs) = members_of(&problem.islands, count, island);
-        let pair = |m: &u32| problem.joined.pairs[*m as usize - count];
-        sites.iter().flat_map(both).any(|slot| problem.stiff.has(slot))
-            || pairs.iter().flat_map(pair).any(|slot| problem.stiff.has(slot))
-    }
+    !problem.stiff.is_empty()
+        && {
+            let count = problem.chosen.len();
+            let (sites, pairs) = members_of(&problem.islands, count, island);
+            let pair = |m: &u32| problem.joined.pairs[*m as usize - count];
+            sites.iter().flat_map(both).any(|slot| problem.stiff.has(slot))
+                || pairs.iter().flat_map(pair).any(|slot| problem.stiff.has(slot))
+        }
+        && !has_trees(problem, island)
+}
+
+/// True if an island has trees.
+fn has_trees(problem: &Problem, island: usize) -> bool {
+    let count = problem.chosen.len();
+    let (_, pairs) = members_of(&problem.islands, count, island);
+    pairs.iter().any(|m| problem.joined.trees[*m as usize - count].is_some())
 }
 
 /// Appends an island to the problem, unless it stays where it is.
 fn collect(
     setup: &Setup,
     found: &Detection,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     problem: &mut Problem,
     island: usize,
     h: f64,
 ) {
+    if trees::problem::collect_trees(setup, found, bodies, problem, island, h) {
+        return;
+    }
     let count = problem.chosen.len();
     let (members, pairs) = members_of(&problem.islands, count, island);
     let site_of = |m: &u32| problem.chosen[*m as usize] as usize;
@@ -310,6 +339,12 @@ fn collect(
         };
         problem.order.push(k);
         problem.contacts.push(contact_at(site, bias));
+        let traction = traction::of_site(&problem.tractions, k as usize);
+        if traction != SiteTraction::NONE {
+            let m = problem.contacts.len() - 1;
+            let (joined, contact) = (&mut problem.joined, &mut problem.contacts[m]);
+            problem.mixed.order.extend(traction::add_traction(found, bodies, joined, contact, m, traction));
+        }
     }
     let pairs = pairs.iter().map(|m| *m as usize - count);
     problem.mixed.order.extend(problem.joined.blocks_of(pairs));
@@ -453,7 +488,8 @@ pub(super) fn solve_mixed(
 ) -> Result<Settled, RowError> {
     let Mixed { order, blocks, delassus, .. } = &mut problem.mixed;
     blocks.clear();
-    blocks.extend(order[members].iter().map(|&k| problem.joined.blocks[k as usize]));
+    let block = |k: &u32| traction::of_island(problem.joined.blocks[*k as usize], contacts.start);
+    blocks.extend(order[members].iter().map(block));
     let view = PoolBlocks { blocks, sides: &problem.joined.sides };
     let contacts = &problem.contacts[contacts];
     let Some(solver) = setup.parts.contacts.solver() else {
@@ -548,7 +584,8 @@ fn book_contacts(
             };
         if kind == CollisionKind::Ordinary {
             for slot in problem.contacts[m].bodies {
-                bodies.body_steps[slot as usize].struck = true;
+                let body_step = &mut bodies.body_steps[slot as usize];
+                (body_step.struck, body_step.hit) = (true, true);
             }
         }
         let impulse = problem.contacts[m].frame * problem.impulses[m];
@@ -558,12 +595,18 @@ fn book_contacts(
         // Parting under load, which no exact solution does, has given energy.
         let taken = problem.impulses[m].z * if closing < 0.0 { closing } else { gave_way.max(0.0) };
         let along = problem.contacts[m].frame.z_axis * problem.impulses[m].z;
-        let friction = (impulse - along).dot(ends[0] - ends[1]);
+        let belt = traction::of_site(&problem.tractions, site).belt;
+        let friction = (impulse - along).dot(ends[0] - ends[1] + belt);
         let sides = problem.contacts[m].bodies;
-        let movable = sides.map(|slot| bodies.pool[slot as usize].is_movable());
+        let movable =
+            sides.map(|slot| bodies.pool[slot as usize].is_movable() && !bodies.trees.is_link(slot));
         problem.memory.debts.gave_way(sides, movable, [taken, friction]);
         let entry = Entry { site, impulse, approach, kind, before: ends };
         book(found, bodies, books, world, entry);
+        if belt != DVec3::ZERO {
+            let given = (impulse - along).dot(belt);
+            world.book_contact_work(&ContactWork { friction: given, scripted: -given, ..Default::default() });
+        }
     }
     let mut imbalance = 0.0_f64;
     for (body, body_step) in bodies.pool.iter().zip(&bodies.body_steps) {
@@ -575,7 +618,8 @@ fn book_contacts(
     book_step(bodies, &problem.joined, &mut problem.memory, world, h);
 }
 
-/// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body that was pushed.
+/// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body
+/// that was pushed.
 fn book_step(
     bodies: &StepBodies,
     joined: &Joined,
@@ -599,7 +643,9 @@ fn book_step(
         let end = bodies.pool[slot].velocity;
         state.velocity = end - body_step.start;
         let taken = state.kinetic_energy(body.model());
-        let lost = if body_step.struck { [0.0, taken] } else { [taken, 0.0] };
+        // What joints turn after an impact that is over is no part of it.
+        let struck = body_step.struck && (body_step.hit || !joined.holds(slot as u32));
+        let lost = if struck { [0.0, taken] } else { [taken, 0.0] };
         work.stepping -= lost[0];
         work.impact -= lost[1];
         // Joints turn velocities: that is no loss.

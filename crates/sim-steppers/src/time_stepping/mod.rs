@@ -23,6 +23,8 @@
 //! | `contact` | the contact problem of a step |
 //! | `stiff` | the same where springs hold the bodies |
 //! | `joined` | joints as blocks of the problem |
+//! | `traction` | rolling and torsional friction as blocks, surfaces that move |
+//! | `trees` | trees of joints, whose links are bodies |
 //! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `repay` | what that lifts is paid for by motion |
@@ -62,10 +64,12 @@ mod state;
 mod stepper;
 mod stiff;
 mod struck;
+mod traction;
 mod travel;
+mod trees;
 mod turn_limit;
 mod turning;
 
 pub use params::{Stabilization, TimeSteppingParams};
 pub use sleep::TimeSleepParams;
-pub use stepper::{ContactMethod, Stage, TimeParts, TimeStepping};
+pub use stepper::{Stage, TimeStepping};

@@ -41,6 +41,7 @@ use super::{
     joined::Joined,
     sites::Previous,
     state::{Books, Detection, Memory, Setup, StepBodies},
+    traction::SiteTraction,
 };
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
@@ -69,6 +70,7 @@ pub(super) fn try_rest(
     found: &Detection,
     bodies: &StepBodies,
     joined: &Joined,
+    tractions: &[SiteTraction],
     memory: &mut Memory,
     h: f64,
 ) -> bool {
@@ -106,7 +108,14 @@ pub(super) fn try_rest(
             }
         }
     }
+    // What lies on a surface that moves is carried along.
+    for (site, _) in sites.all.iter().zip(tractions).filter(|(_, t)| t.belt != DVec3::ZERO) {
+        site.bodies.iter().for_each(|slot| resting.still[*slot as usize] = false);
+    }
     // What joints hold is solved.
+    for k in (0..count).filter(|k| bodies.trees.is_link(*k as u32)) {
+        (resting.in_contact[k], resting.still[k]) = (true, false);
+    }
     for (k, _) in joined.held.iter().enumerate().filter(|(_, held)| **held) {
         (resting.in_contact[k], resting.still[k]) = (true, false);
     }

@@ -43,52 +43,14 @@ use super::{
     sleep::{self, Sleep},
     soft::SoftContacts,
     state::{Books, Detection, Problem, Setup, StepBodies},
-    struck, turn_limit,
+    struck, trees, turn_limit,
 };
-use crate::{errors, scale::Scale};
-use constraint_dynamics::soft::SoftParams;
-use sim_traits::{BroadPhase, Executor, NarrowPhase, RowSolver};
+use crate::{errors, parts::Parts, scale::Scale};
+use sim_traits::NarrowPhase;
 use sim_world::{
-    Body, Change, ControllerId, Mark, SnapshotError, StepError, StepReport, Stepper, StepperAccess, World,
+    Body, Change, ControllerId, Mark, Part, SnapshotError, StepError, StepReport, Stepper, StepperAccess,
+    World,
 };
-
-/// How contacts are answered.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ContactMethod {
-    /// One problem per island and step, by a contact law: no penetration, friction to the residual that the law states.
-    Law(Box<dyn RowSolver>),
-    /// Stiff springs in substeps: a few millimetres deep, and many times faster. [`TimeSteppingParams::soft`] goes with it.
-    Soft(SoftParams),
-}
-
-impl ContactMethod {
-    /// With a contact law.
-    pub fn law(law: impl RowSolver + 'static) -> Self {
-        Self::Law(Box::new(law))
-    }
-
-    /// The contact law, if there is one.
-    pub(super) fn solver(&mut self) -> Option<&mut dyn RowSolver> {
-        match self {
-            Self::Law(law) => Some(law.as_mut()),
-            Self::Soft(_) => None,
-        }
-    }
-}
-
-/// The exchangeable parts of the stepper.
-#[derive(Debug)]
-pub struct TimeParts {
-    /// Which boxes overlap. It must be empty.
-    pub broad_phase: Box<dyn BroadPhase>,
-    /// Where two shapes touch.
-    pub narrow_phase: Box<dyn NarrowPhase>,
-    /// What impulses contacts exert.
-    pub contacts: ContactMethod,
-    /// Where threads come from.
-    pub executor: Box<dyn Executor>,
-}
 
 /// Stages of a step, as a trace shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,17 +99,14 @@ pub struct TimeStepping {
 impl TimeStepping {
     /// With default parameters.
     #[must_use]
-    pub fn new(parts: TimeParts) -> Self {
+    pub fn new(parts: Parts) -> Self {
         Self::with(parts, TimeSteppingParams::default())
     }
 
     /// With parameters, which the first use checks.
     #[must_use]
-    pub fn with(parts: TimeParts, params: TimeSteppingParams) -> Self {
-        let soft = match &parts.contacts {
-            ContactMethod::Law(_) => None,
-            ContactMethod::Soft(params) => Some(SoftContacts::new(*params)),
-        };
+    pub fn with(parts: Parts, params: TimeSteppingParams) -> Self {
+        let soft = SoftContacts::of(&parts.contacts);
         Self {
             setup: Setup::new(parts, params),
             found: Detection::default(),
@@ -160,6 +119,12 @@ impl TimeStepping {
             reached: 0.0,
             looked: false,
         }
+    }
+
+    /// The parts.
+    #[must_use]
+    pub fn parts(&self) -> &Parts {
+        &self.setup.parts
     }
 
     /// The parameters, as given.
@@ -191,6 +156,10 @@ impl TimeStepping {
         refuse_unknown_forces(world)?;
         if self.soft.is_some() {
             world.refuse_joints("soft time stepping")?;
+            world.refuse_traction(
+                "soft time stepping has no rolling or torsional friction and no moving surfaces",
+            )?;
+            world.refuse_trees("soft time stepping")?;
         }
         self.find_scale(world);
         self.found.detect.invalidate();
@@ -302,6 +271,7 @@ impl TimeStepping {
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
         }
+        trees::read_trees(bodies, world)?;
         joined::read_joints(bodies, &mut problem.joined, world);
         books.trace(Stage::Impacts);
         let whole = end - time;
@@ -334,7 +304,9 @@ impl TimeStepping {
             found.detect.invalidate_pairs();
         }
         books.trace(Stage::Move);
+        trees::launch_trees(bodies, world, next)?;
         flight::launch(bodies, world).map_err(StepError::from)?;
+        trees::book_trees(bodies, world, next)?;
         contact_events::fire_timers(books, world, next);
         world.set_time(next).map_err(StepError::from)?;
         books.trace(Stage::Detect);
@@ -395,6 +367,27 @@ impl Stepper for TimeStepping {
             self.seen = None;
         }
         result.map(|()| self.books.report)
+    }
+
+    fn set_part(&mut self, part: Part) -> Result<(), Part> {
+        match part {
+            Part::Executor(part) => {
+                self.setup.parts.executor = part;
+                return Ok(());
+            }
+            Part::ImpactLaw(_) => return Err(part),
+            // What the old one holds goes with it.
+            Part::BroadPhase(_) => self.found = Detection::default(),
+            _ => {}
+        }
+        self.setup.parts.set(part)?;
+        self.soft = SoftContacts::of(&self.setup.parts.contacts);
+        self.seen = None;
+        Ok(())
+    }
+
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        Some(self.setup.parts.narrow_phase.as_ref())
     }
 
     fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {

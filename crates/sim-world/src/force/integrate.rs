@@ -29,8 +29,8 @@
 //!
 //! # Numerics
 //!
-//! Tolerance per step: 5e-13, of a metre and of the speed and spin that a body has (1 m/s and 1 rad/s at least). The step of a cluster is remembered, so that a run that is
-//! cut into pieces or restored goes on with the same steps.
+//! Tolerance per step: 5e-13, of a metre and of the speed and spin that a body has (1 m/s and 1 rad/s at least). The step of a cluster is remembered,
+//! so that a run that is cut into pieces or restored goes on with the same steps.
 //!
 //! # Failure
 //!

@@ -1,11 +1,14 @@
 //! A world as plain data, and the checks on the way back.
 
-use super::{Registry, SnapshotError};
+use super::{
+    Registry, SnapshotError,
+    tree::{TreeData, restore_trees},
+};
 use crate::{
     account::Account,
     acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity},
     body::{Body, Rest, check_surface, check_velocity},
-    collider::{Collider, Groups, Surface},
+    collider::{Collider, Groups, Surface, Traction},
     control::{Control, Controller, OpenLoop, Pid, Quantity},
     dense::Dense,
     error::WorldError,
@@ -27,7 +30,7 @@ use sim_traits::{
 use std::sync::Arc;
 
 /// What a slot holds: the generation of its name, and its tenant.
-type SlotData<T> = (u32, Option<T>);
+pub(super) type SlotData<T> = (u32, Option<T>);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorldData {
@@ -51,6 +54,8 @@ pub(super) struct WorldData {
     ignored: Vec<[BodyId; 2]>,
     joints: Vec<SlotData<Joint>>,
     free_joints: Vec<u32>,
+    trees: Vec<SlotData<TreeData>>,
+    free_trees: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -100,6 +105,7 @@ struct ColliderData {
     surface: Surface,
     groups: Groups,
     sensor: bool,
+    traction: Traction,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -113,7 +119,7 @@ enum ShapeData {
     Registered(String),
 }
 
-const fn damaged(what: &'static str) -> SnapshotError {
+pub(super) const fn damaged(what: &'static str) -> SnapshotError {
     SnapshotError::Damaged { what }
 }
 
@@ -187,6 +193,7 @@ impl WorldData {
                     surface: c.surface,
                     groups: c.groups,
                     sensor: c.sensor,
+                    traction: c.traction,
                 })
             });
             colliders.push((generation, data.transpose()?));
@@ -212,6 +219,8 @@ impl WorldData {
             ignored: world.ignored.clone(),
             joints: world.joints.raw().map(joint_data).collect::<Result<_, _>>()?,
             free_joints: world.joints.free().to_vec(),
+            trees: world.trees.raw().map(|(generation, tree)| (generation, tree.map(TreeData::of))).collect(),
+            free_trees: world.trees.free().to_vec(),
         })
     }
 
@@ -241,6 +250,8 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
+        let tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
+        world.tractions = tractions;
         check_owners(&world)?;
         let mut forces = Vec::with_capacity(self.forces.len().min(1 << 16));
         for (slot, (generation, data)) in self.forces.into_iter().enumerate() {
@@ -282,6 +293,7 @@ impl WorldData {
             return Err(damaged("pairs that ignore each other are not in order"));
         }
         world.ignored = self.ignored;
+        restore_trees(&mut world, self.trees, self.free_trees)?;
         for (slot, (generation, joint)) in self.joints.iter().enumerate() {
             if let Some(joint) = joint {
                 world.check_joint(JointId::new(slot as u32, *generation), joint)?;
@@ -452,6 +464,7 @@ impl BodyData {
             cluster: None,
             step_hint: self.step_hint,
             arrived: f64::NAN,
+            link: None,
             tag: self.tag,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })
@@ -515,8 +528,9 @@ impl ColliderData {
             return Err(damaged("an unbounded shape on a free body"));
         }
         check_surface(self.body, self.surface, &world.materials)?;
+        self.traction.check().map_err(named)?;
         let extent = Extent::new(&shape, self.body_from_shape);
-        let Self { body, surface, groups, sensor, .. } = self;
-        Ok(Collider { body, shape, extent, surface, groups, sensor })
+        let Self { body, surface, groups, sensor, traction, .. } = self;
+        Ok(Collider { body, shape, extent, surface, groups, sensor, traction })
     }
 }

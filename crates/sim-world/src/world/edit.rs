@@ -3,7 +3,7 @@
 use super::{Change, World};
 use crate::{
     body::{Body, Rest},
-    collider::{Collider, ColliderBuilder, Surface},
+    collider::{Collider, ColliderBuilder, Surface, Usual},
     error::WorldError,
     joint::Joint,
     piece::Piece,
@@ -38,7 +38,7 @@ impl World {
         let body = self.body(id)?;
         let body_from_user = body.now.pose().inverse_mul(&body.user_pose());
         let place = (body.colliders.len(), body.is_free(), body_from_user);
-        let collider = collider.build(id, place, None, &self.materials)?;
+        let collider = collider.build(id, place, &Usual::default(), &self.materials)?;
         let collider = self.colliders.insert(collider);
         self.body_mut(id)?.colliders.push(collider);
         self.note(Change::Rebuilt(id));

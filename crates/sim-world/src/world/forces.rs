@@ -121,6 +121,9 @@ impl World {
             if !body.is_free() && !force.has_anchors() {
                 return Err(WorldError::NotFree { body: id, what: "forces do not move it" });
             }
+            if !force.is_uniform() {
+                super::trees::refuse_link(id, self.body(id)?, "only constant forces act on links")?;
+            }
         }
         if let Some((id, pull)) = pull_of(force) {
             let body = self.body(id)?;

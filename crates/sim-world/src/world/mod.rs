@@ -12,6 +12,7 @@
 //! | `renew` | motions that begin anew after a change |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
+//! | `trees` | trees of joints |
 
 mod controllers;
 mod edit;
@@ -22,6 +23,7 @@ mod mark;
 mod motion;
 mod renew;
 mod timers;
+mod trees;
 
 use crate::{
     access::StepperAccess,
@@ -35,6 +37,7 @@ use crate::{
     joint::Joint,
     piece::{Law, Piece},
     slots::Slots,
+    tree::Tree,
 };
 use rigid_impulse::{BodyError, BodyState, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
@@ -85,6 +88,8 @@ pub struct World {
     pub(crate) colliders: Slots<Collider>,
     /// Materials by name, and how coefficients of two surfaces combine.
     pub(crate) materials: MaterialTable,
+    /// A collider has a traction that is not plain, or had one.
+    pub(crate) tractions: bool,
     pub(crate) forces: Slots<ForceGenerator>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
@@ -110,6 +115,9 @@ pub struct World {
     pub(crate) joints: Slots<Joint>,
     /// Bodies that pass through each other because a joint holds them: follows from the joints. Smaller slot first, sorted.
     joined: Vec<[BodyId; 2]>,
+    pub(crate) trees: Slots<Tree>,
+    /// Links of one tree that pass through each other: follows from the trees. Smaller slot first, sorted.
+    linked: Vec<[BodyId; 2]>,
 }
 
 /// Settings of a world before it has bodies.
@@ -172,6 +180,7 @@ impl World {
             bodies: Slots::default(),
             colliders: Slots::default(),
             materials: MaterialTable::default(),
+            tractions: false,
             forces: Slots::default(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
@@ -189,6 +198,8 @@ impl World {
             contacts: Vec::new(),
             joints: Slots::default(),
             joined: Vec::new(),
+            trees: Slots::default(),
+            linked: Vec::new(),
         })
     }
 
@@ -239,6 +250,7 @@ impl World {
     pub fn add(&mut self, body: BodyBuilder) -> Result<BodyId, WorldError> {
         let id = self.bodies.next_id();
         let (mut body, colliders) = body.build(id, self.time, self.gravity, &self.materials)?;
+        self.tractions |= colliders.iter().any(|c| !c.traction.is_plain());
         body.colliders = colliders.into_iter().map(|c| self.colliders.insert(c)).collect();
         let id = self.bodies.insert(body);
         self.note(Change::Added(id));
@@ -248,9 +260,9 @@ impl World {
     /// Removes a body with its colliders, and the forces and joints on it; gives back what it was.
     ///
     /// # Errors
-    /// There is no such body.
+    /// There is no such body, or it is a link: [`World::remove_tree`].
     pub fn remove(&mut self, id: BodyId) -> Result<Body, WorldError> {
-        self.body(id)?;
+        trees::refuse_link(id, self.body(id)?, "it goes with its tree")?;
         while let Some((force, _)) = self.forces_of(id).last() {
             self.remove_force(force)?;
         }
@@ -310,9 +322,10 @@ impl World {
     /// Puts the user's frame of a free or fixed body elsewhere at once, velocities unchanged.
     ///
     /// # Errors
-    /// No such body, a scripted one, or a pose that cannot be.
+    /// No such body, a scripted one, a link of a tree, or a pose that cannot be.
     pub fn teleport(&mut self, id: BodyId, world_from_user: Pose) -> Result<(), WorldError> {
         let body = self.body_mut(id)?;
+        trees::refuse_link(id, body, "its tree says where it is")?;
         if matches!(body.piece.law(), Law::Scripted { .. }) {
             return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
         }
@@ -333,13 +346,14 @@ impl World {
     /// Gives a free body another velocity: at the centre of mass, world axes, rad/s and m/s.
     ///
     /// # Errors
-    /// No such body, one that is not free, or a velocity that is not finite.
+    /// No such body, one that is not free, a link of a tree, or a velocity that is not finite.
     pub fn set_velocity(&mut self, id: BodyId, velocity: Motion) -> Result<(), WorldError> {
         check_velocity(velocity).map_err(|source| WorldError::Body { body: id, source })?;
         let body = self.body_mut(id)?;
         if !body.is_free() {
             return Err(WorldError::NotFree { body: id, what: "its velocity cannot be set" });
         }
+        trees::refuse_link(id, body, "its tree says how it moves")?;
         let mut state = body.now;
         state.velocity = velocity;
         self.restart(id, state)?;
@@ -347,12 +361,15 @@ impl World {
         Ok(())
     }
 
-    /// Applies an impulse (N·s, world axes) at a world point of a free body.
+    /// Applies an impulse (N·s, world axes) at a world point of a free body or a link, whose whole tree answers.
     ///
     /// # Errors
-    /// As [`World::set_velocity`].
+    /// No such body, one that is not free, or an impulse that is not finite.
     pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
         let body = self.body(id)?;
+        if let Some((tree, link)) = body.link {
+            return self.push_link(tree, link, point, impulse);
+        }
         let mut state = body.now;
         state.apply_impulse(&body.model, point, impulse);
         self.set_velocity(id, state.velocity)
