@@ -179,7 +179,7 @@ fn gravity_may_be_another_for_one_body_and_friction_for_all_its_colliders() {
         let expected = z + v * 0.4 + 0.5 * 0.5 * 9.81 * 0.16;
         assert!((height(&world, balloon) - expected).abs() < 0.01, "{name}");
         assert_eq!(height(&world, float), 2.0);
-        assert!(report.energy.remainder().abs() < 1e-9 * report.energy.flowed, "{name}: {:?}", report.energy);
+        assert!(report.energy.remainder().abs() < 1e-9 * report.energy.start, "{name}: {:?}", report.energy);
         assert!((world[sled].velocity().linear.x - 1.0).abs() < 1e-6, "{name}");
         world.set_friction(sled, 1.0).unwrap();
         stepper.advance(&mut world, 1.0).unwrap();
@@ -209,7 +209,9 @@ fn springs_hold_on_to_bodies_that_become_fixed_or_free() {
         };
         let before = center(&world);
         stepper.advance(&mut world, 0.5).unwrap();
-        assert!((center(&world) - before + 0.5 * 10.0 * 0.25).abs() < 0.03, "{name}");
+        // Steps of a sixtieth at most fall by ½ g h t more.
+        let off = center(&world) - before + 0.5 * 10.0 * 0.25;
+        assert!(off.abs() < 0.5 * 10.0 * 0.5 / 60.0 + 1e-3, "{name}: {off}");
     }
 }
 

@@ -291,6 +291,8 @@ pub fn failing(calls: [f64; 2]) -> Result<World, String> {
     let mut world = bounce()?;
     let body = world.add(ball(0.1)?.at([5.0, 0.0, 2.0]).moving([1.0, 0.0, 1.0])).map_err(text)?;
     let memory = vec![0.0, calls[0], calls[1]];
-    world.add_controller(0.02, 0.05, Callback::new("fail", fail, vec![body], memory)).map_err(text)?;
+    // At ends of steps of a power of two: a stepper that is stopped there has made the steps of one that is not.
+    let (first, period) = (1.0 / 32.0, 3.0 / 64.0);
+    world.add_controller(first, period, Callback::new("fail", fail, vec![body], memory)).map_err(text)?;
     Ok(world)
 }

@@ -1,6 +1,6 @@
 //! Changes of bodies that run: colliders, mass, gravity, and whether they are free.
 
-use super::{Change, World};
+use super::{Change, World, trees::refuse_link};
 use crate::{
     body::{Body, Rest},
     collider::{Collider, ColliderBuilder, Surface, Usual},
@@ -115,6 +115,7 @@ impl World {
     }
 
     fn set_principal_mass(&mut self, id: BodyId, mass: PrincipalMass, frame: Pose) -> Result<(), WorldError> {
+        refuse_link(id, self.body(id)?, "its mass is that of its tree")?;
         let body = self.body_mut(id)?;
         body.when_free = Some(Box::new((mass, frame)));
         if !body.is_free() {
@@ -137,6 +138,7 @@ impl World {
             let source = BodyError::NonFinite { what: "gravity factor", value: factor };
             return Err(WorldError::Body { body: id, source });
         }
+        refuse_link(id, self.body(id)?, "gravity acts on its tree")?;
         self.end_motion(id);
         self.body_mut(id)?.gravity_factor = factor;
         Ok(())
@@ -210,6 +212,7 @@ impl World {
         let named = |source| WorldError::Body { body: id, source };
         let model = BodyModel::new(kind).with_user_frame(user_from_body).map_err(named)?;
         let body = self.body(id)?;
+        refuse_link(id, body, "its tree moves it")?;
         let (before, was) = (body.model, body.now);
         let state = match &script {
             Some(piece) => piece.at(&model, self.time).map_err(named)?,
