@@ -26,8 +26,8 @@
 //!
 //! # Numerics
 //!
-//! Rows that are there twice, or that follow from others (loops in space), are found by their pivot. A light body between heavy ones makes pivots small: a ratio
-//! of masses of 10⁸ is sound.
+//! Rows that are there twice, or that follow from others (loops in space), are found by their pivot. A light body between heavy ones makes pivots
+//! small: a ratio of masses of 10⁸ is sound.
 //!
 //! # Failure
 //!

@@ -19,8 +19,8 @@
 //! J v⁺ = J v:   W = C M⁻¹ Cᵀ − Zᵀ Z     λ = −L⁻ᵀ Z p
 //! ```
 //!
-//! W is the response of contacts with the joints: the law of impacts has no joints in it, and no sweep over them. Kinetic energy changes by pᵀ (C v) + ½ pᵀ W p, for λ does
-//! no work on J v = 0.
+//! W is the response of contacts with the joints: the law of impacts has no joints in it, and no sweep over them. Kinetic energy changes by pᵀ (C v)
+//! + ½ pᵀ W p, for λ does no work on J v = 0.
 //!
 //! # Cost
 //!
@@ -28,8 +28,8 @@
 //!
 //! # Numerics
 //!
-//! What joints hold keeps the velocity that it had, so that errors there do not grow to blows. A direction in which joints let nothing move has W = 0: `LEAST` of the response
-//! without joints is added, which gives a finite impulse to nothing.
+//! What joints hold keeps the velocity that it had, so that errors there do not grow to blows. A direction in which joints let nothing move has W =
+//! 0: `LEAST` of the response without joints is added, which gives a finite impulse to nothing.
 //!
 //! # Failure
 //!

@@ -47,7 +47,7 @@
 //! | [`restitution`] | impacts of all contacts that hit at one time |
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
-//! | [`implicit`] | stiff forces |
+//! | [`implicit`] | any stiff forces between bodies by one implicit step, for use alone |
 //! | [`joints`] | rows of all kinds of joints |
 //! | [`reaction`] | reaction forces of joints found through the integrator |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |

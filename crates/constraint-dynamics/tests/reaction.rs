@@ -269,8 +269,8 @@ fn a_chain_of_cubes_swings_and_is_released() {
         upper = upper.max((m.at(6) - m.at(0)).length());
     }
     // Free fall of the centre, with the damping of velocities: v' = v ln d + g.
-    let rate = 0.995_f64.ln();
-    let grown = (2.0 * rate).exp();
+    let rate = ops::ln(0.995);
+    let grown = ops::exp(2.0 * rate);
     let expected = before.y + speed.y * (grown - 1.0) / rate - ((grown - 1.0) / (rate * rate) - 2.0 / rate);
     println!("after release at {}, {expected} expected, spin {spin}", fall(&m).y);
     assert!((fall(&m).y - expected).abs() < 2e-2);

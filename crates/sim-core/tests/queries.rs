@@ -1,5 +1,5 @@
 //! Questions to a simulation: the same answers as an index made by hand, and as looking at small steps; never about a state of before.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::float_cmp, clippy::unwrap_used, reason = "tests state exact results, and fail by panicking")]
 
 use sim_core::{
     broadphase::BruteForce,

@@ -244,7 +244,7 @@ fn a_four_bar_stays_closed() {
     let bar = |length: f64| {
         let along = Pose::new(
             DVec3::X * (0.5 * length),
-            sim_math::glam::DQuat::from_rotation_y(1.570_796_326_794_896_6),
+            sim_math::glam::DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2),
         );
         Body::free().shape_at(Capsule::new(0.02, 0.5 * length - 0.03).unwrap(), along).mass(length)
     };

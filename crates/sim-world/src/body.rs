@@ -3,6 +3,7 @@
 use crate::{
     collider::{Collider, ColliderBuilder, Surface, Usual},
     error::WorldError,
+    locked::LockedAxes,
     piece::Piece,
     script::Script,
     solid::mass_of,
@@ -48,6 +49,7 @@ pub struct Body {
     /// Length of the next step of integration, s.
     pub(crate) step_hint: Option<f64>,
     pub(crate) tag: u64,
+    pub(crate) locked: LockedAxes,
     pub(crate) rest: Rest,
     /// Time at which a step of time last put it where it is, s; NaN if none did.
     pub(crate) arrived: f64,
@@ -127,6 +129,13 @@ impl Body {
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         matches!(self.kind(), BodyKind::Fixed)
+    }
+
+    /// Axes of the world along or about which it does not move.
+    #[inline]
+    #[must_use]
+    pub fn locked_axes(&self) -> &LockedAxes {
+        &self.locked
     }
 
     /// The tree that it is a link of, and the number of the link in its model.
@@ -321,6 +330,7 @@ pub struct BodyBuilder {
     gravity_factor: f64,
     rolling_friction: Option<f64>,
     torsional_friction: Option<f64>,
+    locked: LockedAxes,
     tag: u64,
 }
 
@@ -339,6 +349,7 @@ impl BodyBuilder {
             gravity_factor: 1.0,
             rolling_friction: None,
             torsional_friction: None,
+            locked: LockedAxes::default(),
             tag: 0,
         }
     }
@@ -413,6 +424,12 @@ impl BodyBuilder {
         self
     }
 
+    /// Axes of the world along or about which it does not move. None by default.
+    pub fn locked(mut self, axes: LockedAxes) -> Self {
+        self.locked = axes;
+        self
+    }
+
     /// Rolling friction of all shapes without one of their own or a material, m. Default 0.
     pub fn rolling_friction(mut self, length: f64) -> Self {
         self.rolling_friction = Some(length);
@@ -483,6 +500,9 @@ impl BodyBuilder {
         let body_from_user = now.pose().inverse_mul(&now.user_pose(&model));
         check_density(self.density).map_err(named)?;
         let is_free = matches!(self.kind, Kind::Free);
+        if !is_free && !self.locked.is_none() {
+            return Err(WorldError::NotFree { body: id, what: "it has no axes to lock" });
+        }
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
             let usual = Usual {
@@ -507,6 +527,7 @@ impl BodyBuilder {
             cluster: None,
             step_hint: None,
             tag: self.tag,
+            locked: self.locked,
             rest: Rest::Awake,
             arrived: f64::NAN,
             link: None,

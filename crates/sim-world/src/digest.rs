@@ -134,6 +134,14 @@ impl World {
                 bits.number(body.gravity_factor());
             }
             bits.0.write_u64(body.tag());
+            let locked = body.locked_axes();
+            if !locked.is_none() {
+                locked
+                    .translations
+                    .iter()
+                    .chain(&locked.rotations)
+                    .for_each(|x| bits.0.write_u8(u8::from(*x)));
+            }
         }
         for (id, collider) in self.colliders() {
             bits.0.write_u32(id.index());

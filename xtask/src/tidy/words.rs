@@ -31,7 +31,9 @@ const STILL: &[&str] = &[
     "crates/constraint-dynamics/src/soft",
     "crates/scene/src/lower/control.rs",
     "crates/sim-steppers/src/event_driven/predict.rs",
+    "crates/sim-steppers/src/time_stepping/contact.rs",
     "crates/sim-steppers/src/time_stepping/soft.rs",
+    "crates/sim-steppers/src/time_stepping/trees",
 ];
 
 /// Looks at the Rust files of crates and at all Markdown files but the changelog, which tells what was.
@@ -92,13 +94,13 @@ fn parts(identifier: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut lower = false;
     for c in identifier.chars() {
-        if c == '_' || (lower && c.is_uppercase()) {
+        if !c.is_alphabetic() || (lower && c.is_uppercase()) {
             parts.push(String::new());
         }
-        if let Some(last) = parts.last_mut().filter(|_| c != '_') {
+        if let Some(last) = parts.last_mut().filter(|_| c.is_alphabetic()) {
             last.extend(c.to_lowercase());
         }
-        lower = c.is_lowercase() || c.is_numeric();
+        lower = c.is_lowercase();
     }
     parts
 }

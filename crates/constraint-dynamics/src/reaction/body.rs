@@ -28,7 +28,8 @@
 //! # Numerics
 //!
 //! The arm q ρ is taken anew at every evaluation, so that a method of order four stays of order four. c is the prediction of the Euler methods: without it a
-//! torque would not turn the body within the step. A moment below 1e-9 of the largest counts as zero: the body is a line, and neither torque nor spin along it exist.
+//! torque would not turn the body within the step. A moment below 1e-9 of the largest counts as zero: the body is a line, and neither torque nor spin
+//! along it exist.
 //!
 //! # Failure
 //!
@@ -42,7 +43,7 @@ use sim_math::{
     Pose,
     glam::{DMat3, DQuat, DVec3},
     integrate::{Abort, IntegrateError, Integrator, OdeScratch, OdeSystem},
-    rotation::quat_rate_world,
+    rotation::{quat_exp, quat_rate_world},
     spatial::{Force, Motion},
 };
 
@@ -138,6 +139,14 @@ impl ReactionBody {
             }
             Mobility::Moved(_) => DMat3::ZERO,
         }
+    }
+
+    /// Where it will be after `h` seconds with the velocity of now.
+    #[must_use]
+    pub fn ahead(&self, h: f64) -> BodyState {
+        let BodyState { pose, velocity } = self.state;
+        let rotation = (quat_exp(velocity.angular * h) * pose.rotation).normalize();
+        BodyState { pose: Pose::new(pose.translation + velocity.linear * h, rotation), velocity }
     }
 
     /// An impulse (N·s, world axes) at an arm from the centre, at the start of the frame.

@@ -25,8 +25,8 @@
 //! motor, friction    C = h (u − s)                                             |R| ≤ most
 //! ```
 //!
-//! Velocity terms: an error that is zero at the ends of frames but has a rate that alternates is not seen by its place alone, and grows. a = ½ brings it to zero in one
-//! frame: it is multiplied by (2a−1)/(2a+1) from frame to frame.
+//! Velocity terms: an error that is zero at the ends of frames but has a rate that alternates is not seen by its place alone, and grows. a = ½ brings
+//! it to zero in one frame: it is multiplied by (2a−1)/(2a+1) from frame to frame.
 //!
 //! # Cost
 //!
@@ -97,7 +97,8 @@ pub struct RowTable {
 
 /// Constraints between numbered bodies.
 ///
-/// **Contract.** `begin` and `measure` are functions of the constraint and of the states given. `measure` writes as many rows as `begin` added. R > 0 pushes x up.
+/// **Contract.** `begin` and `measure` are functions of the constraint and of the states given. `measure` writes as many rows as `begin` added. R > 0
+/// pushes x up.
 pub trait Constraints: std::fmt::Debug {
     /// Number of constraints.
     fn count(&self) -> usize;
@@ -108,8 +109,8 @@ pub trait Constraints: std::fmt::Debug {
     /// Greatest number of rows of constraint `k`, for the order of unknowns.
     fn size(&self, k: usize) -> usize;
 
-    /// Adds the rows of constraint `k` at the start of a frame: one site for each of [`Constraints::bodies`].
-    fn begin(&mut self, k: usize, bodies: &[ReactionBody], out: &mut RowTable);
+    /// Adds the rows of constraint `k` at the start of a frame of `h` seconds: one site for each of [`Constraints::bodies`].
+    fn begin(&mut self, k: usize, bodies: &[ReactionBody], h: f64, out: &mut RowTable);
 
     /// Writes position and velocity of each row of constraint `k` at the end of the frame.
     fn measure(&mut self, k: usize, bodies: &[BodyState], out: &mut [[f64; 2]]);

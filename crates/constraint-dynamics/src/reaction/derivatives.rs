@@ -33,8 +33,8 @@
 //!
 //! # Numerics
 //!
-//! Those of one Euler step with half a step of prediction, from where the body is now; what the gyroscopic torque changes is left out. Good to a share of order h,
-//! which is enough for a Newton method that looks at the true error.
+//! Those of one Euler step with half a step of prediction, from where the body is now; what the gyroscopic torque changes is left out. Good to a
+//! share of order h, which is enough for a Newton method that looks at the true error.
 //!
 //! # Failure
 //!

@@ -19,12 +19,14 @@
 //!
 //! # Cost
 //!
-//! One evaluation of the rows at the start of a frame, and one at each look at its end.
+//! Two evaluations of the rows at the start of a frame, and one at each look at its end.
 //!
 //! # Numerics
 //!
-//! Force and torque stay constant in the world, the anchor in the body. A wheel has its anchor at its centre, so that the torque of the ground does not turn with it:
-//! this is what the force at the extrapolated contact of the reference is for, and exact on a plane.
+//! Force and torque stay constant in the world, the anchor in the body. Directions are taken where the bodies will be in the middle of the frame with
+//! the velocities of now: the reference takes them at its start, which makes bars, curves and surfaces methods of order one. A wheel has its anchor
+//! at its centre, so that the torque of the ground does not turn with it: this is what the force at the extrapolated contact of the reference is for,
+//! and exact on a plane.
 //!
 //! # Failure
 //!
@@ -134,9 +136,9 @@ impl Constraints for JointConstraints {
         }
     }
 
-    fn begin(&mut self, k: usize, bodies: &[ReactionBody], out: &mut RowTable) {
+    fn begin(&mut self, k: usize, bodies: &[ReactionBody], h: f64, out: &mut RowTable) {
         self.look(k, |body| bodies[body as usize].state);
-        let Self { joints, rows, poses, motions, inverses, .. } = self;
+        let Self { joints, rows, poses, motions, inverses, memory, .. } = self;
         let joint = &joints[k];
         if let Some(softness) = joint.model.softness {
             inverses.clear();
@@ -153,6 +155,20 @@ impl Constraints for JointConstraints {
                 out.rows.push(row);
                 out.now.push([block.position[i], u[i]]);
             }
+        }
+        // Directions are those of the middle of the frame.
+        let count = rows.blocks.len();
+        poses.clear();
+        poses.extend(joint.bodies.iter().map(|&b| bodies[b as usize].ahead(0.5 * h).pose));
+        memory.clone_from(&joint.memory);
+        rows.clear();
+        joints::rows(&joint.model, poses, memory, rows);
+        if rows.blocks.len() != count {
+            poses.clear();
+            poses.extend(joint.bodies.iter().map(|&b| bodies[b as usize].state.pose));
+            memory.clone_from(&joint.memory);
+            rows.clear();
+            joints::rows(&joint.model, poses, memory, rows);
         }
         for (number, (&body, pose)) in (0..).zip(joint.bodies.iter().zip(poses.iter())) {
             let mut anchors = joint.model.anchors.iter().filter(|a| a.body == number);

@@ -15,7 +15,7 @@
 //! # Formula
 //!
 //! ```text
-//! solve    (J + λ diag J) d = −C,   λ = 1e-9, or 1e-5 after a step that was refused
+//! solve    (J + λ diag J) d = −C,   λ = 1e-8, or 1e-5 after a step that was refused
 //! update   H ← H + (s − H y) sᵀ H / (sᵀ H y)
 //! ```
 //!
@@ -25,9 +25,9 @@
 //!
 //! # Numerics
 //!
-//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps values small that bodies
-//! do not feel.
-//! Constraints that contradict each other make steps of a size that the Newton method refuses; then least squares.
+//! λ lets elimination pass where constraints are there twice. It changes the speed of the Newton method and not its answer; the larger one keeps
+//! values small that bodies do not feel. Constraints that contradict each other make steps of a size that the Newton method refuses; then least
+//! squares.
 //!
 //! # Failure
 //!
@@ -43,7 +43,7 @@ use sim_math::{
 };
 
 /// Share of the diagonal that is added: at first, and after a step that was refused.
-pub(super) const LIFTS: [f64; 2] = [1e-9, 1e-5];
+pub(super) const LIFTS: [f64; 2] = [1e-8, 1e-5];
 /// Most unknowns for which a singular value decomposition is worth its time.
 pub(super) const MOST_FOR_SVD: usize = 600;
 
@@ -218,7 +218,7 @@ impl Linear {
         }
         let divisor: f64 = step.iter().zip(scratch.iter()).map(|(s, x)| s * x).sum();
         let size: f64 = step.iter().map(|s| s * s).sum();
-        if !(divisor.abs() > 1e-3 * size) {
+        if divisor.abs() <= 1e-3 * size || !divisor.is_finite() {
             return;
         }
         if self.updates.len() <= self.used {

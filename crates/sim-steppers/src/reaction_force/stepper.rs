@@ -22,8 +22,8 @@
 //!
 //! # Numerics
 //!
-//! An advance is cut into equal steps no longer than dt. Bodies that no joint holds and no force changes fly on exactly. Joints are met at the end of each step to the
-//! error asked for. The order is that of the integrator, Heun's by default.
+//! An advance is cut into equal steps no longer than dt. Bodies that no joint holds and no force changes fly on exactly. Joints are met at the end of
+//! each step to the error asked for. The order is that of the integrator, Heun's by default.
 //!
 //! # Failure
 //!

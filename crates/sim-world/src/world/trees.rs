@@ -315,8 +315,8 @@ impl World {
 }
 
 impl StepperAccess<'_> {
-    /// Puts a tree where a step of time has brought it at `time` (s): coordinates and velocities, and its links as [`StepperAccess::arrive`] does. `impulses` are those of
-    /// limits, motors and dry friction.
+    /// Puts a tree where a step of time has brought it at `time` (s): coordinates and velocities, and its links as [`StepperAccess::arrive`] does.
+    /// `impulses` are those of limits, motors and dry friction.
     ///
     /// # Errors
     /// A pose that cannot be, naming the body.
@@ -341,7 +341,8 @@ impl StepperAccess<'_> {
         Ok(())
     }
 
-    /// Puts a tree elsewhere at the world's time, to open an overlap, with its velocities: as [`StepperAccess::put_right`], whose answer it gives for all links.
+    /// Puts a tree elsewhere at the world's time, to open an overlap, with its velocities: as [`StepperAccess::put_right`], whose answer it gives for
+    /// all links.
     pub fn put_tree_right(&mut self, slot: u32, state: &State, links: &[LinkState], user: bool) -> f64 {
         let Some((_, tree)) = self.world.trees.at_mut::<TreeId>(slot) else { return 0.0 };
         let before = tree.spring_energy();

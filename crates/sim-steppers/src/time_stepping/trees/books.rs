@@ -28,7 +28,8 @@
 //!
 //! # Numerics
 //!
-//! Work of what is implicit is that of the velocities at the end: with it −½ |v⁺ − v|² is of M alone, and ½ (v⁺ − v)ᵀ (h C + h² K)(v⁺ − v) is in drives and springs.
+//! Work of what is implicit is that of the velocities at the end: with it −½ |v⁺ − v|² is of M alone, and ½ (v⁺ − v)ᵀ (h C + h² K)(v⁺ − v) is in
+//! drives and springs.
 //!
 //! # Failure
 //!

@@ -9,8 +9,8 @@
 //! | `books` | what a step did, in the account |
 //! | `correct` | overlaps of links opened |
 //!
-//! A link is a body of the pool, so that detection, contacts and events do not know of trees. Its mass there is that of the link alone and is not used: impulses
-//! act on trees in the coordinates of [`articulated_featherstone::Whitened`].
+//! A link is a body of the pool, so that detection, contacts and events do not know of trees. Its mass there is that of the link alone and is not
+//! used: impulses act on trees in the coordinates of [`articulated_featherstone::Whitened`].
 
 mod books;
 pub(super) mod correct;

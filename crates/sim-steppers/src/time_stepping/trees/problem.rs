@@ -42,6 +42,7 @@ use crate::time_stepping::{
     params::Stabilization,
     sites::Site,
     state::{Books, Detection, Problem, Setup, StepBodies},
+    traction::{self, SiteTraction},
 };
 use constraint_dynamics::{
     Delassus, PoolBody, PoolContact,
@@ -260,6 +261,13 @@ pub(in crate::time_stepping) fn collect_trees(
             points += u32::from(!with_links);
             problem.order.push(k);
             problem.contacts.push(contact_at(site, bias_of(setup, bodies, site, h)));
+            let traction = traction::of_site(&problem.tractions, k as usize);
+            if traction != SiteTraction::NONE {
+                let m = problem.contacts.len() - 1;
+                let (joined, contact) = (&mut problem.joined, &mut problem.contacts[m]);
+                let block = traction::add_traction(found, bodies, joined, contact, m, traction);
+                problem.mixed.order.extend(block);
+            }
         }
     }
     let pairs = pairs.iter().map(|m| *m as usize - count);
@@ -326,7 +334,7 @@ pub(super) fn gather(
     }
     let joints = &problem.mixed.order[span.blocks[0] as usize..span.blocks[1] as usize];
     for &k in joints {
-        let block = &problem.joined.blocks[k as usize];
+        let block = &traction::of_island(problem.joined.blocks[k as usize], span.contacts[0] as usize);
         let view = problem.joined.view();
         for side in view.of(block) {
             trees.push_side(pool, &bodies.trees, side.body, side.moments, side.forces)?;

@@ -6,10 +6,16 @@
     reason = "each test program uses some of these helpers"
 )]
 
-use sim_math::glam::DVec3;
+use sim_math::{
+    Pose,
+    glam::{DQuat, DVec3},
+};
 use sim_steppers::{Collisions, Parts, ReactionForce, ReactionForceParams, TimeStepping, TimeSteppingParams};
-use sim_traits::{BodyId, Cuboid, Sphere};
-use sim_world::{Body, JointPartner, Stepper, World};
+use sim_traits::{
+    BodyId, Cuboid, Cylinder, Sphere,
+    joint::{JointPatch, JointSurface},
+};
+use sim_world::{Body, Joint, JointBuilder, JointPartner, Stepper, World};
 
 pub const G: f64 = 9.81;
 pub const GROUND: JointPartner = JointPartner::World;
@@ -49,4 +55,18 @@ pub fn block(world: &mut World, mass: f64, half: DVec3, at: DVec3) -> BodyId {
 
 pub fn energy(world: &World) -> f64 {
     world.kinetic_energy() + world.potential_energy()
+}
+
+/// A disc of 1 kg whose axle is y, on the floor z = 0 or another plane.
+pub fn disc(world: &mut World, radius: f64, at: DVec3) -> BodyId {
+    let shape = Cylinder::new(radius, 0.01).unwrap();
+    // The cylinder stands along z; its axle is turned to y.
+    let turn = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    world.add(Body::free().shape_at(shape, Pose::from_rotation(turn)).mass(1.0).at(at)).unwrap()
+}
+
+pub fn wheel(id: BodyId, at: Pose, radius: f64) -> JointBuilder {
+    let plane = JointSurface::new(JointPatch::Plane { origin: DVec3::ZERO, normal: DVec3::Z }).unwrap();
+    let axle = Pose::from_rotation(DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2));
+    Joint::wheel(GROUND, id, plane, radius).frames(Pose::IDENTITY, at * axle)
 }
