@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 use scene::recording::{
-    BodyInfo, BodyKind, BodyState, Collider, Contact, Frame, Header, MergePart, Recorder, Recording,
-    ShapeInfo, Steps, Sums, merge,
+    AnchorInfo, AxisInfo, AxisMotion, BodyInfo, BodyKind, BodyState, Collider, Contact, Frame, Header,
+    JointInfo, JointState, LineKind, MergePart, Recorder, Recording, ShapeInfo, Steps, Sums, merge,
 };
 use sim_math::glam::{DQuat, DVec3};
 use sim_math::testkit::{SplitMix64, soak};
@@ -22,10 +22,32 @@ fn state(r: &mut SplitMix64) -> BodyState {
     BodyState { pose: Pose::new(r.vec3(10.0), r.unit_quat()), velocity: r.vec3(10.0), spin: r.vec3(20.0) }
 }
 
+/// A hinge between a body and the world, with limits and a curve.
+fn joint(name: &str, body: u32) -> JointInfo {
+    let frame = Pose::new(DVec3::new(0.1, 0.2, 1.0 / 3.0), DQuat::from_rotation_x(0.3));
+    let axis =
+        AxisInfo { anchor: 0, direction: DVec3::Z, motion: AxisMotion::Turn, low: Some(-0.1), high: None };
+    JointInfo {
+        name: name.to_owned(),
+        kind: "hinge".to_owned(),
+        anchors: vec![AnchorInfo { body: None, frame }, AnchorInfo { body: Some(body), frame }],
+        axes: vec![axis],
+        line: LineKind::Coil,
+        path: vec![DVec3::X, DVec3::Y / 3.0],
+    }
+}
+
+fn load(r: &mut SplitMix64) -> JointState {
+    let at_limits = r.below(1 << 12) as u32;
+    let [acts, broken] = [r.below(2) == 0, r.below(2) == 0];
+    JointState { acts, broken, at_limits, force: r.vec3(100.0), torque: r.vec3(10.0) }
+}
+
 /// A frame with everything in it; motion goes on from the frame before, with jumps.
-fn next_frame(r: &mut SplitMix64, before: &Frame, bodies: usize) -> Frame {
+fn next_frame(r: &mut SplitMix64, before: &Frame, bodies: usize, joints: usize) -> Frame {
     let dt = r.range(0.001, 0.03);
     let mut frame = Frame { time: before.time + dt, ..Frame::default() };
+    frame.joints = (0..joints).map(|_| (r.below(5) > 0).then(|| load(r))).collect();
     for i in 0..bodies {
         let old = before.bodies.get(i).copied().flatten();
         frame.bodies.push(match (old, r.below(20)) {
@@ -75,7 +97,11 @@ fn random_recording(seed: u64, frames: usize, bodies: usize) -> (Vec<u8>, Vec<Fr
             recorder.add_body(BodyInfo::new(format!("body {known}"), BodyKind::Free, 1.0, ball)).unwrap();
             known += 1;
         }
-        let frame = next_frame(&mut r, &all[i], known);
+        let joints = if i > frames / 3 { known / 2 } else { 0 };
+        for k in all[i].joints.len()..joints {
+            recorder.add_joint(joint(&format!("joint {k}"), k as u32)).unwrap();
+        }
+        let frame = next_frame(&mut r, &all[i], known, joints);
         recorder.push(&frame).unwrap();
         all.push(frame);
     }
@@ -111,6 +137,14 @@ fn assert_same(true_frame: &Frame, read: &Frame, s: &Steps) {
         assert_near(a.impulse, b.impulse, s.impulse, "impulse");
     }
     assert_eq!(true_frame.pairs, read.pairs);
+    assert_eq!(true_frame.joints.len(), read.joints.len());
+    for (a, b) in true_frame.joints.iter().zip(&read.joints) {
+        assert_eq!(a.is_some(), b.is_some());
+        let (Some(a), Some(b)) = (a, b) else { continue };
+        assert_eq!((a.acts, a.broken, a.at_limits), (b.acts, b.broken, b.at_limits));
+        assert_near(a.force, b.force, s.force, "force of a joint");
+        assert_near(a.torque, b.torque, s.torque, "torque of a joint");
+    }
     for (a, b) in true_frame.boxes.iter().zip(&read.boxes) {
         let (Some(a), Some(b)) = (a, b) else { continue };
         assert!(
@@ -176,6 +210,56 @@ fn bodies_and_header_come_back_exactly() {
     assert_eq!(recording.shapes(), &shapes);
     assert_eq!(recording.bodies(), &[body]);
     assert!(recording.is_empty() && recording.nearest(0.0).is_none());
+}
+
+#[test]
+fn joints_come_back_exactly_and_bad_ones_are_refused_by_name() {
+    let mut recorder = Recorder::new(Vec::new(), Header::default()).unwrap();
+    let e = recorder.add_joint(joint("early", 0)).unwrap_err();
+    assert_eq!(e.to_string(), "joints[0].anchors[1]: body 0 of 0");
+    let ball = recorder.add_shape(ShapeInfo::Sphere { radius: 0.1 }).unwrap();
+    recorder.add_body(BodyInfo::new("ball", BodyKind::Free, 1.0, ball)).unwrap();
+    let bad: [(&str, fn(&mut JointInfo)); 6] = [
+        ("joints[0].anchors: at least 2, got 1", |j| drop(j.anchors.pop())),
+        ("joints[0].anchors[0].frame: must be finite", |j| j.anchors[0].frame.translation.x = f64::NAN),
+        ("joints[0].axes[0]: anchor 2 of 2", |j| j.axes[0].anchor = 2),
+        ("joints[0].axes[0].direction: must be a unit vector", |j| j.axes[0].direction = DVec3::ONE),
+        ("joints[0].axes[0]: limits must be finite, got inf", |j| j.axes[0].high = Some(f64::INFINITY)),
+        ("joints[0].path: must be finite", |j| j.path[0].y = f64::NAN),
+    ];
+    for (message, spoil) in bad {
+        let mut joint = joint("bad", 0);
+        spoil(&mut joint);
+        let e = recorder.add_joint(joint).unwrap_err().to_string();
+        assert!(e.starts_with(message), "{e}");
+    }
+    recorder.add_joint(joint("good", 0)).unwrap();
+    let frame =
+        |time, joints| Frame { time, bodies: vec![Some(BodyState::default())], joints, ..Frame::default() };
+    let e = recorder.push(&frame(0.0, Vec::new())).unwrap_err();
+    assert_eq!(e.to_string(), "frame at 0 s: 0 states for 1 joints");
+    for force in [DVec3::X * f64::NAN, DVec3::X * 1e300] {
+        let load = JointState { force, ..JointState::default() };
+        let e = recorder.push(&frame(0.0, vec![Some(load)])).unwrap_err().to_string();
+        assert!(e.starts_with("frame at 0 s: joint 0: not finite or too large for its step"), "{e}");
+    }
+    recorder.push(&frame(0.0, vec![None])).unwrap();
+    let bytes = recorder.finish().unwrap();
+    let mut recording = Recording::from_bytes(bytes).unwrap();
+    assert_eq!(recording.joints(), &[joint("good", 0)]);
+    assert_eq!(recording.frame(0).unwrap().joints, [None]);
+}
+
+/// Of three frames, written before recordings had joints.
+const OLD: &[u8] = include_bytes!("support/without-joints.tumble");
+
+#[test]
+fn a_recording_from_before_there_were_joints_is_read() {
+    let mut recording = Recording::from_bytes(OLD.to_vec()).unwrap();
+    assert_eq!((recording.len(), recording.joints().len()), (3, 0));
+    assert_eq!(recording.header().steps, Steps::default());
+    let frame = recording.frame(2).unwrap();
+    assert!(frame.joints.is_empty() && frame.bodies[0].is_some());
 }
 
 #[test]

@@ -80,6 +80,12 @@ enum Command {
         /// Draw so many earlier moments too, as under a stroboscope
         #[arg(long, default_value_t = 0)]
         poses: u32,
+        /// Leave out joints and springs
+        #[arg(long)]
+        no_joints: bool,
+        /// Draw the forces that joints bear
+        #[arg(long)]
+        reactions: bool,
     },
     /// Make a movie of a scene or a recording: an animated PNG
     Movie {
@@ -132,7 +138,7 @@ fn run(command: &Command) -> Result<(), CliError> {
         }
         Command::Merge(args) => print(&merge::merge(args)?),
         Command::View(args) => view::view(args, &mut print),
-        Command::Still { scene, at, png, size, dark, zoom, poses } => {
+        Command::Still { scene, at, png, size, dark, zoom, poses, no_joints, reactions } => {
             let (width, height) = *size;
             let base = still::StillParams::default();
             let params = still::StillParams {
@@ -142,6 +148,8 @@ fn run(command: &Command) -> Result<(), CliError> {
                 dark: *dark,
                 zoom: *zoom,
                 poses: *poses,
+                joints: !no_joints,
+                reactions: *reactions,
                 ..base
             };
             can_write_all([png.as_path()], &[scene])?;

@@ -1,6 +1,7 @@
 //! What changes during a run: states, contacts, boxes, pairs, sums.
 
 use super::error::{RecordingError, invalid};
+use super::joints::JointState;
 use sim_math::{Aabb, Pose, glam::DVec3};
 
 /// One moment of a run.
@@ -16,6 +17,8 @@ pub struct Frame {
     pub boxes: Vec<Option<Aabb>>,
     /// Pairs of bodies reported by the broad phase, sorted.
     pub pairs: Vec<[u32; 2]>,
+    /// What each joint bears, in the order in which they were listed; `None` before it was made and after it went.
+    pub joints: Vec<Option<JointState>>,
     /// Energies, momenta and counts.
     pub sums: Sums,
 }
@@ -69,13 +72,16 @@ impl Frame {
         self.bodies.iter().enumerate().filter_map(|(i, state)| state.as_ref().map(|s| (i, s)))
     }
 
-    pub(super) fn validate(&self, bodies: usize, work: usize) -> Result<(), RecordingError> {
+    pub(super) fn validate(&self, bodies: usize, joints: usize, work: usize) -> Result<(), RecordingError> {
         let frame = || format!("frame at {} s", self.time);
         if !self.time.is_finite() {
             return Err(invalid("frame.time", format!("must be finite, got {}", self.time)));
         }
         if self.bodies.len() != bodies {
             return Err(invalid(frame(), format!("{} states for {bodies} bodies", self.bodies.len())));
+        }
+        if self.joints.len() != joints {
+            return Err(invalid(frame(), format!("{} states for {joints} joints", self.joints.len())));
         }
         if !self.boxes.is_empty() && self.boxes.len() != bodies {
             return Err(invalid(frame(), format!("{} boxes for {bodies} bodies", self.boxes.len())));

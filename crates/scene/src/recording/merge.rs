@@ -50,9 +50,11 @@ pub fn merge(parts: &mut [MergePart<'_>]) -> Result<Vec<u8>, RecordingError> {
     let header = header(parts)?;
     let mut recorder = Recorder::new(Vec::new(), header.clone())?;
     let mut first_body = Vec::with_capacity(parts.len());
-    let (mut bodies, mut shapes) = (0_usize, 0_u32);
+    let mut first_joint = Vec::with_capacity(parts.len());
+    let (mut bodies, mut joints, mut shapes) = (0_usize, 0_usize, 0_u32);
     for part in &mut *parts {
         first_body.push(bodies);
+        first_joint.push(joints);
         for shape in part.recording.shapes() {
             recorder.add_shape(shape.clone())?;
         }
@@ -62,10 +64,22 @@ pub fn merge(parts: &mut [MergePart<'_>]) -> Result<Vec<u8>, RecordingError> {
             body.colliders.iter_mut().for_each(|c| c.shape += shapes);
             recorder.add_body(body)?;
         }
+        for joint in part.recording.joints() {
+            let mut joint = joint.clone();
+            joint.name = labelled(&part.label, &joint.name);
+            for anchor in &mut joint.anchors {
+                match &mut anchor.body {
+                    Some(body) => *body += bodies as u32,
+                    None => anchor.frame.translation += part.shift,
+                }
+            }
+            recorder.add_joint(joint)?;
+        }
         for mark in part.recording.marks() {
             recorder.mark(mark.time, labelled(&part.label, &mark.name))?;
         }
         bodies += part.recording.bodies().len();
+        joints += part.recording.joints().len();
         shapes += part.recording.shapes().len() as u32;
     }
     // Where each name of the whole is among the names of each part.
@@ -78,14 +92,16 @@ pub fn merge(parts: &mut [MergePart<'_>]) -> Result<Vec<u8>, RecordingError> {
         .collect();
     let mut shown: Vec<Option<usize>> = vec![None; parts.len()];
     for time in times(parts) {
-        let mut whole = Frame { time, bodies: vec![None; bodies], ..Frame::default() };
+        let mut whole = Frame { time, bodies: vec![None; bodies], joints: vec![None; joints], ..Frame::default() };
         whole.sums.work = vec![0.0; header.work.len()];
         for (p, part) in parts.iter_mut().enumerate() {
             let until = part.recording.times().partition_point(|&t| t <= time + SAME_TIME);
             let Some(index) = until.checked_sub(1) else { continue };
             let new = shown[p].replace(index) != Some(index);
             let shift = part.shift;
-            add(&mut whole, part.recording.frame(index)?, first_body[p], shift, new);
+            let frame = part.recording.frame(index)?;
+            whole.joints[first_joint[p]..].iter_mut().zip(&frame.joints).for_each(|(slot, load)| *slot = *load);
+            add(&mut whole, frame, first_body[p], shift, new);
             add_sums(&mut whole.sums, &part.recording.sums()[index], shift, &work[p]);
         }
         recorder.push(&whole)?;
@@ -116,6 +132,8 @@ fn header(parts: &[MergePart<'_>]) -> Result<Header, RecordingError> {
             (&mut s.velocity, o.velocity),
             (&mut s.spin, o.spin),
             (&mut s.impulse, o.impulse),
+            (&mut s.force, o.force),
+            (&mut s.torque, o.torque),
         ] {
             *finest = finest.min(step);
         }

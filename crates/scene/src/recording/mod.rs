@@ -11,6 +11,7 @@
 //! | `frame` | what does: states, contacts, boxes, pairs, sums |
 //! | `motion` | prediction and residuals of one body |
 //! | `chunk` | frames to bytes and back |
+//! | `joints` | joints: what is drawn of them, and what they bear |
 //! | `recorder`, `reader` | the streaming writer and the reader |
 //! | `merge` | several recordings in one |
 
@@ -18,6 +19,7 @@ mod bytes;
 mod chunk;
 mod error;
 mod frame;
+mod joints;
 mod merge;
 mod model;
 mod motion;
@@ -26,6 +28,7 @@ mod recorder;
 
 pub use error::RecordingError;
 pub use frame::{BodyState, Contact, Frame, Sums};
+pub use joints::{AnchorInfo, AxisInfo, AxisMotion, JointInfo, JointState, LineKind};
 pub use merge::{MergePart, merge};
 pub use model::{BodyInfo, BodyKind, Collider, Header, Mark, ShapeInfo, Steps};
 pub use reader::Recording;

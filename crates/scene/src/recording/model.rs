@@ -1,6 +1,7 @@
 //! What does not change during a run: header, shapes, bodies, marks.
 
 use super::error::{RecordingError, invalid};
+use super::joints::JointInfo;
 use serde::{Deserialize, Serialize};
 use sim_math::{Pose, glam::DVec3};
 use sim_traits::Shape;
@@ -56,12 +57,16 @@ pub struct Steps {
     pub spin: f64,
     /// Impulses, N·s.
     pub impulse: f64,
+    /// Forces of joints, N.
+    pub force: f64,
+    /// Torques of joints, N·m.
+    pub torque: f64,
 }
 
 impl Default for Steps {
-    /// Invisible on a screen for bodies of 1 cm and more: 0.1 mm, 0.2 mrad, 2 mm/s, 10 mrad/s, 1e-5 N·s.
+    /// Invisible on a screen for bodies of 1 cm and more: 0.1 mm, 0.2 mrad, 2 mm/s, 10 mrad/s, 1e-5 N·s, 1e-3 N, 1e-4 N·m.
     fn default() -> Self {
-        Self { position: 1e-4, rotation: 2e-4, velocity: 2e-3, spin: 1e-2, impulse: 1e-5 }
+        Self { position: 1e-4, rotation: 2e-4, velocity: 2e-3, spin: 1e-2, impulse: 1e-5, force: 1e-3, torque: 1e-4 }
     }
 }
 
@@ -75,6 +80,8 @@ impl Header {
             ("steps.velocity", s.velocity),
             ("steps.spin", s.spin),
             ("steps.impulse", s.impulse),
+            ("steps.force", s.force),
+            ("steps.torque", s.torque),
         ];
         for (name, value) in positive {
             // The range keeps every quotient and product of the decoder finite.
@@ -307,13 +314,15 @@ pub struct Mark {
     pub name: String,
 }
 
-/// Shapes and bodies that join the tables.
+/// Shapes, bodies and joints that join the tables.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tables {
     #[serde(default)]
     pub(super) shapes: Vec<ShapeInfo>,
     #[serde(default)]
     pub(super) bodies: Vec<BodyInfo>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joints: Vec<JointInfo>,
 }
 
 /// Contents of the last record.

@@ -4,6 +4,7 @@ use super::bytes::Record;
 use super::chunk;
 use super::error::{RecordingError, invalid};
 use super::frame::{Frame, Sums};
+use super::joints::{self, JointInfo};
 use super::model::{BodyInfo, End, Header, Mark, ShapeInfo, Tables};
 use super::{CHUNK_FRAMES, MAGIC, MAX_RECORD, MAX_STATES};
 use serde::de::DeserializeOwned;
@@ -16,6 +17,7 @@ pub struct Recording {
     header: Header,
     shapes: Vec<ShapeInfo>,
     bodies: Vec<BodyInfo>,
+    joints: Vec<JointInfo>,
     marks: Vec<Mark>,
     times: Vec<f64>,
     sums: Vec<Sums>,
@@ -31,6 +33,9 @@ struct Chunk {
     first: usize,
     count: usize,
     bodies: usize,
+    /// What joints bear, if there are any, and how many are listed.
+    loads: Option<Record>,
+    joints: usize,
 }
 
 impl Recording {
@@ -64,6 +69,7 @@ impl Recording {
             header,
             shapes: Vec::new(),
             bodies: Vec::new(),
+            joints: Vec::new(),
             marks: Vec::new(),
             times: Vec::new(),
             sums: Vec::new(),
@@ -82,13 +88,14 @@ impl Recording {
 
     /// Reads all records after the header, and returns where the last one ends.
     fn read_records(&mut self, mut at: usize) -> Result<usize, RecordingError> {
-        let mut pending = false;
+        let (mut pending, mut moved) = (false, false);
         loop {
             let record = Record::find(&self.file, at)?;
             at = record.end;
             if pending != (record.tag == b'F') {
                 return Err(record.corrupt("sums and bodies must take turns"));
             }
+            let after_motion = std::mem::replace(&mut moved, record.tag == b'F');
             match record.tag {
                 b'B' => self.read_tables(&record)?,
                 b'S' => {
@@ -96,13 +103,19 @@ impl Recording {
                     pending = true;
                 }
                 b'F' => {
-                    let bodies = self.bodies.len();
+                    let (bodies, joints) = (self.bodies.len(), self.joints.len());
                     if let Some(chunk) = self.chunks.last_mut() {
                         chunk.record = record;
-                        chunk.bodies = bodies;
+                        (chunk.bodies, chunk.joints) = (bodies, joints);
                     }
                     pending = false;
                 }
+                b'J' if after_motion => {
+                    if let Some(chunk) = self.chunks.last_mut() {
+                        chunk.loads = Some(record);
+                    }
+                }
+                b'J' => return Err(record.corrupt("joints must come right after the motion of bodies")),
                 b'E' => {
                     let end: End = json(&record, &self.file)?;
                     if end.frames != self.times.len() {
@@ -134,8 +147,14 @@ impl Recording {
                 .map_err(|e| record.corrupt(e.to_string()))?;
             self.bodies.push(body);
         }
-        if self.bodies.len() > MAX_STATES {
-            return Err(record.corrupt(format!("more than {MAX_STATES} bodies")));
+        for joint in tables.joints {
+            joint
+                .validate(&format!("joints[{}]", self.joints.len()), self.bodies.len())
+                .map_err(|e| record.corrupt(e.to_string()))?;
+            self.joints.push(joint);
+        }
+        if self.bodies.len().max(self.joints.len()) > MAX_STATES {
+            return Err(record.corrupt(format!("more than {MAX_STATES} bodies or joints")));
         }
         Ok(())
     }
@@ -170,7 +189,7 @@ impl Recording {
             self.times.push(columns[0]);
             self.sums.push(Sums::from_columns(&columns));
         }
-        self.chunks.push(Chunk { record: *record, first, count, bodies: 0 });
+        self.chunks.push(Chunk { record: *record, first, count, bodies: 0, loads: None, joints: 0 });
         Ok(())
     }
 
@@ -190,6 +209,12 @@ impl Recording {
     #[must_use]
     pub fn bodies(&self) -> &[BodyInfo] {
         &self.bodies
+    }
+
+    /// All joints that ever are, in the order of their index.
+    #[must_use]
+    pub fn joints(&self) -> &[JointInfo] {
+        &self.joints
     }
 
     /// Named moments, by time.
@@ -270,6 +295,12 @@ impl Recording {
             .map_err(|what| chunk.record.corrupt(what))?;
         for (frame, sums) in frames.iter_mut().zip(&self.sums[range]) {
             frame.sums.clone_from(sums);
+        }
+        if let Some(record) = chunk.loads {
+            let raw = record.unpack(&self.file)?;
+            let loads = joints::read(&raw, chunk.count, chunk.joints, &self.header.steps);
+            let loads = loads.map_err(|what| record.corrupt(what))?;
+            frames.iter_mut().zip(loads).for_each(|(frame, joints)| frame.joints = joints);
         }
         Ok(frames)
     }

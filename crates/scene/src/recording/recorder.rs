@@ -4,6 +4,7 @@ use super::bytes::write_record;
 use super::chunk::ChunkWriter;
 use super::error::{RecordingError, invalid};
 use super::frame::{Frame, Sums};
+use super::joints::{JointInfo, JointWriter};
 use super::model::{BodyInfo, End, Header, Mark, ShapeInfo, Tables};
 use super::{MAGIC, MAX_STATES};
 use serde::Serialize;
@@ -31,6 +32,8 @@ pub struct Recorder<W: Write> {
     tables: Tables,
     shapes: usize,
     bodies: usize,
+    joints: usize,
+    loads: JointWriter,
     chunk: ChunkWriter,
     sums: Vec<Vec<f64>>,
     last_time: Option<f64>,
@@ -54,6 +57,8 @@ impl<W: Write> Recorder<W> {
             tables: Tables::default(),
             shapes: 0,
             bodies: 0,
+            joints: 0,
+            loads: JointWriter::default(),
             chunk: ChunkWriter::new(),
             last_time: None,
             end: End::default(),
@@ -84,23 +89,38 @@ impl<W: Write> Recorder<W> {
         Ok(index)
     }
 
+    /// Adds a joint between bodies that are listed and returns its index; it may come at any time, and is in every frame pushed
+    /// from now on.
+    ///
+    /// # Errors
+    /// [`RecordingError::Invalid`] for a joint that cannot be.
+    pub fn add_joint(&mut self, joint: JointInfo) -> Result<u32, RecordingError> {
+        joint.validate(&format!("joints[{}]", self.joints), self.bodies)?;
+        let index = table_index("joints", self.joints)?;
+        self.tables.joints.push(joint);
+        self.joints += 1;
+        Ok(index)
+    }
+
     /// Adds a frame later than the one before.
     ///
     /// # Errors
     /// [`RecordingError::Invalid`] naming what is wrong; the frame is then not recorded.
     /// [`RecordingError::Io`] from the writer; the recording is then broken.
     pub fn push(&mut self, frame: &Frame) -> Result<(), RecordingError> {
-        frame.validate(self.bodies, self.header.work.len())?;
+        frame.validate(self.bodies, self.joints, self.header.work.len())?;
+        JointWriter::check(frame.time, &frame.joints, &self.header.steps)?;
         if let Some(last) = self.last_time.filter(|&last| frame.time <= last) {
             return Err(invalid("frame.time", format!("must be later than {last} s, got {}", frame.time)));
         }
-        if self.chunk.is_full(self.bodies) {
+        if self.chunk.is_full(self.bodies) || self.loads.is_full(self.joints) {
             self.flush()?;
         }
         if let Err(error) = self.chunk.push(frame, &self.header) {
             self.flush()?;
             return Err(error);
         }
+        self.loads.push(&frame.joints, &self.header.steps);
         for (column, value) in self.sums.iter_mut().zip(Sums::columns(frame)) {
             column.push(value);
         }
@@ -143,7 +163,8 @@ impl<W: Write> Recorder<W> {
     }
 
     fn flush(&mut self) -> Result<(), RecordingError> {
-        if !self.tables.shapes.is_empty() || !self.tables.bodies.is_empty() {
+        let Tables { shapes, bodies, joints } = &self.tables;
+        if !(shapes.is_empty() && bodies.is_empty() && joints.is_empty()) {
             write_json(&mut self.out, b'B', &std::mem::take(&mut self.tables))?;
         }
         let frames = self.chunk.frames();
@@ -153,6 +174,9 @@ impl<W: Write> Recorder<W> {
             write_record(&mut self.out, b'S', &raw)?;
             let chunk = std::mem::replace(&mut self.chunk, ChunkWriter::new());
             write_record(&mut self.out, b'F', &chunk.finish())?;
+            if let Some(loads) = std::mem::take(&mut self.loads).finish() {
+                write_record(&mut self.out, b'J', &loads)?;
+            }
             self.sums.iter_mut().for_each(Vec::clear);
             self.end.frames += frames;
         }

@@ -1,6 +1,6 @@
 //! The recording of a run.
 
-use super::{lookout::Lookout, touches::Touches};
+use super::{joints::Joints, lookout::Lookout, touches::Touches};
 use crate::CliError;
 use scene::{
     Recorder,
@@ -81,6 +81,7 @@ pub(super) fn work(e: &EnergyAccount) -> [f64; 11] {
 pub struct Film {
     recorder: Recorder<Tape>,
     touches: Touches,
+    joints: Joints,
     /// Place of a body in the recording, by its slot in the world.
     index: Vec<Option<u32>>,
     /// Collisions of a body nearer than this are one contact, m.
@@ -111,7 +112,10 @@ impl Film {
                 gravity,
                 up: (-gravity).try_normalize().unwrap_or(DVec3::Z),
                 frame_rate: setup.rate,
-                steps: steps(moving.map(|(_, size)| *size).fold(f64::INFINITY, f64::min)),
+                steps: steps(
+                    moving.map(|(_, size)| *size).fold(f64::INFINITY, f64::min),
+                    lightest(&setup.world),
+                ),
                 work: WORK.map(str::to_owned).to_vec(),
                 ..Header::default()
             },
@@ -140,10 +144,16 @@ impl Film {
                 *slot = Some(place);
             }
         }
+        let place = |id: BodyId| index.get(id.index() as usize).copied().flatten();
+        let (joints, infos) = Joints::of(setup, &place);
+        for info in infos {
+            recorder.add_joint(info)?;
+        }
         let near = thickness.iter().map(|size| 0.3 * size).collect();
         Ok(Self {
             recorder,
             touches: Touches::default(),
+            joints,
             index,
             near,
             contacts: setup.record_contacts,
@@ -210,7 +220,8 @@ impl Film {
             events: run.report().events as f64,
             work: work(&run.report().energy).to_vec(),
         };
-        self.recorder.push(&Frame { time: world.time(), bodies, contacts, boxes, pairs, sums })?;
+        let joints = self.joints.states(world);
+        self.recorder.push(&Frame { time: world.time(), bodies, contacts, boxes, pairs, joints, sums })?;
         if self.shown.is_some_and(|shown| shown.elapsed() > PATIENCE) {
             self.show()?;
         }
@@ -251,11 +262,23 @@ impl Film {
 }
 
 /// Steps of a recording whose smallest moving body is `size` metres thick: a thousandth of it, and the usual ones from
-/// 10 cm on.
-fn steps(size: f64) -> Steps {
+/// 10 cm on. Forces of joints as finely as they bear a body of `mass` kg.
+fn steps(size: f64, mass: f64) -> Steps {
     let usual = Steps::default();
     let scale = (size / 0.1).clamp(1e-3, 1.0);
-    Steps { position: scale * usual.position, velocity: scale * usual.velocity, ..usual }
+    let force = mass.clamp(1e-9, 1.0);
+    Steps {
+        position: scale * usual.position,
+        velocity: scale * usual.velocity,
+        force: force * usual.force,
+        torque: force * scale * usual.torque,
+        ..usual
+    }
+}
+
+/// Mass of the lightest free body, kg.
+fn lightest(world: &World) -> f64 {
+    world.bodies().map(|(_, body)| body.mass()).fold(f64::INFINITY, f64::min)
 }
 
 /// Least extent of a body along its axes, m; that of unbounded shapes does not count.

@@ -9,7 +9,7 @@
 //! | [`view`] | `sim view` |
 //! | [`merge`] | `sim merge` |
 //! | [`profile`] | where the time goes, for `--report` |
-//! | [`film`], [`touches`], [`lookout`] | the recording of a run; its contacts; boxes and pairs of the broad phase |
+//! | [`film`], [`touches`], [`lookout`], `joints` | the recording of a run; its contacts; boxes and pairs of the broad phase; its joints |
 //! | [`table`] | tables of a run |
 //! | [`clock`], [`stability`], [`depths`] | what a run took; how still bodies stood; how deep they overlap |
 //! | [`source`] | scenes from files, or built in by name |
@@ -20,6 +20,7 @@ pub mod clock;
 pub mod compare;
 pub mod depths;
 pub mod film;
+mod joints;
 pub mod lookout;
 pub mod merge;
 pub mod profile;

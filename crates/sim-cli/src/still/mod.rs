@@ -1,8 +1,10 @@
 //! One moment of a recording as a picture, drawn without a browser or a graphics card.
 //!
 //! Bodies are triangles in a depth buffer, half-spaces are met by a ray for each pixel, the sun throws shadows
-//! through a second depth buffer. Colours and the place of the camera are those of the page.
+//! through a second depth buffer. Joints lie over it: what bodies hide of them shines through. Colours and the place of the camera
+//! are those of the page.
 
+mod joints;
 mod movie;
 mod raster;
 mod view;
@@ -34,6 +36,10 @@ pub struct StillParams {
     pub zoom: f64,
     /// So many earlier moments are drawn too, evenly from the start on, as under a stroboscope; at most 100.
     pub poses: u32,
+    /// Draw joints and springs.
+    pub joints: bool,
+    /// Draw the forces that joints bear.
+    pub reactions: bool,
     /// The moment whose bodies the camera takes in, s; that of the picture if absent.
     pub look_at: Option<f64>,
 }
@@ -41,12 +47,25 @@ pub struct StillParams {
 impl Default for StillParams {
     /// The start, 960 by 540 pixels, light.
     fn default() -> Self {
-        Self { time: 0.0, width: 960, height: 540, dark: false, zoom: 1.0, poses: 0, look_at: None }
+        Self {
+            time: 0.0,
+            width: 960,
+            height: 540,
+            dark: false,
+            zoom: 1.0,
+            poses: 0,
+            joints: true,
+            reactions: false,
+            look_at: None,
+        }
     }
 }
 
 /// Pixels are drawn twice as fine in each direction and averaged.
 const FINE: usize = 2;
+
+/// How much of a joint is seen through a body.
+const HIDDEN: f64 = 0.55;
 
 /// Colours and strengths of a theme, in linear light.
 struct Theme {
@@ -60,6 +79,8 @@ struct Theme {
 /// Everything in world coordinates, ready to draw.
 struct Picture {
     triangles: Vec<Triangle>,
+    /// Joints.
+    strokes: Vec<Triangle>,
     /// A point and the outward normal.
     planes: Vec<(DVec3, DVec3)>,
     view: View,
@@ -108,20 +129,19 @@ pub fn render(recording: &mut Recording, params: &StillParams) -> Result<Vec<u8>
     }
     let picture = Picture::new(recording, params)?;
     let (width, height) = (params.width as usize * FINE, params.height as usize * FINE);
-    let mut depth = Depth::new(width, height);
-    for (i, triangle) in picture.triangles.iter().enumerate() {
-        let corners = triangle.corners.map(|c| picture.view.project(c));
-        if let [Some(a), Some(b), Some(c)] = corners {
-            depth.draw(i as u32, [a, b, c], triangle.two_sided);
-        }
-    }
+    let depth = picture.depth(&picture.triangles, width, height);
+    let over = (!picture.strokes.is_empty()).then(|| picture.depth(&picture.strokes, width, height));
     let mut pixels = Vec::with_capacity(width * height * 3 / FINE / FINE);
     for y in 0..params.height as usize {
         for x in 0..params.width as usize {
             let mut sum = [0.0; 3];
             for k in 0..FINE * FINE {
                 let (fx, fy) = (x * FINE + k % FINE, y * FINE + k / FINE);
-                let color = picture.color(&depth, fx, fy);
+                let below = picture.color(&depth, fx, fy);
+                let color = match &over {
+                    Some(over) => picture.over(below, over, &depth, fx, fy),
+                    None => below,
+                };
                 sum.iter_mut().zip(color).for_each(|(s, c)| *s += c / (FINE * FINE) as f64);
             }
             pixels.extend(sum.map(look::encoded));
@@ -160,9 +180,29 @@ impl Picture {
                 }
             }
         }
+        let strokes = if params.joints { joint_lines(recording, frame, params)? } else { Vec::new() };
         let up = recording.header().up;
         let shadow = view.shadow(&triangles);
-        Ok(Self { triangles, planes, view, theme: Theme::new(params.dark), shadow, up })
+        Ok(Self { triangles, strokes, planes, view, theme: Theme::new(params.dark), shadow, up })
+    }
+
+    /// The nearest of some triangles at each fine pixel.
+    fn depth(&self, triangles: &[Triangle], width: usize, height: usize) -> Depth {
+        let mut depth = Depth::new(width, height);
+        for (i, triangle) in triangles.iter().enumerate() {
+            let corners = triangle.corners.map(|c| self.view.project(c));
+            if let [Some(a), Some(b), Some(c)] = corners {
+                depth.draw(i as u32, [a, b, c], triangle.two_sided);
+            }
+        }
+        depth
+    }
+
+    /// A pixel with the joints that lie over it: in full where they are in front, half where a body hides them.
+    fn over(&self, below: look::Rgb, over: &Depth, depth: &Depth, x: usize, y: usize) -> look::Rgb {
+        let Some(line) = over.at(x, y).and_then(|i| self.strokes.get(i as usize)) else { return below };
+        let share = if over.is_before(depth, x, y) { 1.0 } else { HIDDEN };
+        [0, 1, 2].map(|k| below[k] + (line.color[k] - below[k]) * share)
     }
 
     /// What is seen through one fine pixel.
@@ -233,6 +273,28 @@ impl Theme {
         };
         Self { background: color(background), ground: color(ground), line: color(line), sky, sun }
     }
+}
+
+/// Joints of a frame as triangles.
+fn joint_lines(
+    recording: &mut Recording,
+    frame: usize,
+    params: &StillParams,
+) -> Result<Vec<Triangle>, CliError> {
+    let mut masses: Vec<f64> = recording.bodies().iter().map(|b| b.mass).filter(|m| *m > 0.0).collect();
+    masses.sort_by(f64::total_cmp);
+    let weight = masses.get(masses.len() / 2).copied().unwrap_or(1.0) * 9.81;
+    let size = view::body_size(recording, frame)?;
+    let scale = joints::Scale { size, force: if params.reactions { weight } else { 0.0 } };
+    let now = recording.frame(frame)?.clone();
+    let mut out = Vec::new();
+    for (k, joint) in recording.joints().iter().enumerate() {
+        let load = now.joints.get(k).and_then(Option::as_ref);
+        for stroke in joints::strokes(joint, load, &now.bodies, scale) {
+            joints::add_stroke(&mut out, &stroke, look::hex(stroke.tone.color()).unwrap_or([0.5; 3]));
+        }
+    }
+    Ok(out)
 }
 
 fn add(out: &mut Vec<Triangle>, mesh: &Mesh, pose: &Pose, color: look::Rgb) {

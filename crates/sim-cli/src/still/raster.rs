@@ -90,6 +90,12 @@ impl Depth {
         self.which.get(y * self.width + x).copied().filter(|&w| w != NONE)
     }
 
+    /// True if what is here at a pixel is nearer than what is there.
+    pub(super) fn is_before(&self, other: &Self, x: usize, y: usize) -> bool {
+        let at = y * self.width + x;
+        self.near.get(at).zip(other.near.get(at)).is_some_and(|(here, there)| here > there)
+    }
+
     /// Part of the 3 by 3 pixels around a point that nothing lies in front of; outside the buffer all is free.
     pub(super) fn free(&self, p: DVec3) -> f64 {
         let mut free = 0;

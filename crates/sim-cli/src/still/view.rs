@@ -114,6 +114,11 @@ impl View {
     }
 }
 
+/// Size of the body in the middle of all sizes, m.
+pub(super) fn body_size(recording: &mut Recording, frame: usize) -> Result<f64, CliError> {
+    Ok(action(recording, frame)?.1)
+}
+
 /// A level direction, to the right in pictures.
 pub(crate) fn sideways(up: DVec3) -> DVec3 {
     let any = if up.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };

@@ -1,6 +1,7 @@
 // What can be laid over the picture: contacts, velocities, boxes, pairs, trails, stroboscope.
 
 import * as THREE from 'three';
+import { jointLines, reaction, TONES } from './joints.js';
 import { CONTACT, STATE } from './recording.js';
 import { stateMatrix } from './stage.js';
 
@@ -12,6 +13,8 @@ export const LAYERS = [
   { id: 'boxes', name: 'Boxes', about: 'of the broad phase' },
   { id: 'pairs', name: 'Pairs', about: 'reported by the broad phase' },
   { id: 'shadows', name: 'Shadows', about: 'of the sun', on: true },
+  { id: 'joints', name: 'Joints', about: 'anchors, axes, limits, ropes, springs', on: true },
+  { id: 'reactions', name: 'Reactions', about: 'forces that joints bear' },
 ];
 
 const TRAIL_SECONDS = 2;
@@ -29,6 +32,8 @@ export class Overlays {
     this.points = new Instances(stage.scene, new THREE.SphereGeometry(1, 12, 8), '#e4572e');
     this.boxes = new Lines(stage.scene, '#7b61c9', 0.9);
     this.pairs = new Lines(stage.scene, '#c2417c', 0.9);
+    this.joints = Object.entries(TONES).map(([tone, color]) => [tone, new Lines(stage.scene, color, 1, true)]);
+    this.reactions = new Arrows(stage.scene, TONES.reaction, size * 0.035);
     this.trails = new Lines(stage.scene, null, 1);
     this.ghosts = new THREE.Group();
     stage.scene.add(this.ghosts);
@@ -41,7 +46,8 @@ export class Overlays {
   /** Which layers have something to show. */
   look() {
     const { recording } = this;
-    this.has = { boxes: false, pairs: recording.series.pairs.some((n) => n > 0), contacts: recording.series.contacts.some((n) => n > 0) };
+    const joints = recording.joints.length > 0;
+    this.has = { joints, reactions: joints, boxes: false, pairs: recording.series.pairs.some((n) => n > 0), contacts: recording.series.contacts.some((n) => n > 0) };
     if (recording.length) this.has.boxes = recording.piece(0).boxes !== null;
   }
 
@@ -58,7 +64,7 @@ export class Overlays {
   update(frame) {
     const { recording, on } = this;
     const contacts = on.has('contacts') ? recording.contacts(frame) : [];
-    const counts = { velocity: 0, contacts: contacts.length / CONTACT, boxes: 0, pairs: 0, trails: 0, ghosts: 0 };
+    const counts = { velocity: 0, contacts: contacts.length / CONTACT, boxes: 0, pairs: 0, trails: 0, ghosts: 0, joints: this.showJoints(frame), reactions: this.showReactions(frame) };
     this.showContacts(contacts);
     this.velocity.begin();
     if (on.has('velocity')) {
@@ -90,10 +96,11 @@ export class Overlays {
 
   /** The layers as plain strokes, for the rasteriser. */
   strokes() {
-    const arrows = [this.velocity, this.normals, this.impulses].map((a) => ({ positions: a.strokes, colors: [], color: a.color, width: 2 }));
+    const arrows = [this.velocity, this.normals, this.impulses, this.reactions].map((a) => ({ positions: a.strokes, colors: [], color: a.color, width: 2 }));
     const dots = { positions: this.points.strokes, colors: [], color: '#e4572e', width: 5 };
     const lines = [this.boxes, this.pairs, this.trails].map((l) => ({ positions: l.positions, colors: l.colors, color: l.color, width: 1 }));
-    return [...lines, ...arrows, dots].filter((s) => s.positions.length);
+    const joints = this.joints.map(([, l]) => ({ positions: l.positions, colors: [], color: l.color, width: 2 }));
+    return [...lines, ...joints, ...arrows, dots].filter((s) => s.positions.length);
   }
 
   showContacts(contacts) {
@@ -116,6 +123,36 @@ export class Overlays {
     this.points.end();
     this.normals.end();
     this.impulses.end();
+  }
+
+  /** How many joints were drawn. */
+  showJoints(frame) {
+    const { recording } = this;
+    const of = Object.fromEntries(this.joints);
+    let count = 0;
+    for (const [, lines] of this.joints) lines.begin();
+    for (let j = 0; this.on.has('joints') && j < recording.joints.length; j++) {
+      const line = (points, tone) => points.slice(1).forEach((b, k) => of[tone].line(points[k].x, points[k].y, points[k].z, b.x, b.y, b.z));
+      if (jointLines(recording, frame, j, this.stage.bodySize, line)) count++;
+    }
+    for (const [, lines] of this.joints) lines.end();
+    return count;
+  }
+
+  showReactions(frame) {
+    const { recording, stage } = this;
+    let count = 0;
+    this.reactions.begin();
+    for (let j = 0; this.on.has('reactions') && j < recording.joints.length; j++) {
+      const found = reaction(recording, frame, j);
+      const strength = found ? Math.hypot(...found.force) : 0;
+      if (!strength) continue;
+      // By the square root, as impulses; the weight of the body in the middle is one and a half sizes long.
+      const length = (1.5 * stage.bodySize * Math.min(2, Math.sqrt(strength / (9.81 * this.unitImpulse)))) / strength;
+      count += this.reactions.add(found.at.x, found.at.y, found.at.z, ...found.force.map((f) => f * length));
+    }
+    this.reactions.end();
+    return count;
   }
 
   showPairs(frame) {
@@ -280,10 +317,12 @@ class Arrows {
 }
 
 class Lines {
-  constructor(scene, color, opacity) {
-    const material = new THREE.LineBasicMaterial({ color: color ?? '#ffffff', vertexColors: !color, transparent: true, opacity, fog: false });
+  /** `over`: not hidden by bodies. */
+  constructor(scene, color, opacity, over = false) {
+    const material = new THREE.LineBasicMaterial({ color: color ?? '#ffffff', vertexColors: !color, transparent: true, opacity, fog: false, depthTest: !over });
     this.lines = new THREE.LineSegments(new THREE.BufferGeometry(), material);
     this.lines.frustumCulled = false;
+    if (over) this.lines.renderOrder = 4;
     this.colored = !color;
     this.color = color;
     scene.add(this.lines);

@@ -6,6 +6,7 @@ export const COLUMNS = ['time', 'kinetic', 'potential', 'px', 'py', 'pz', 'lx', 
 export const STATE = 13; // x y z, qx qy qz qw, vx vy vz, wx wy wz
 export const CONTACT = 11; // a b, point, normal, impulse
 const PLANES = 34;
+const LOADS = 8; // planes of joints
 const [MODE, MOTION, BOX, TOUCH, PAIR] = [0, 1, 13, 19, 31];
 const [PRESENT, STILL, BOXED] = [1, 2, 64];
 const CACHED = 10;
@@ -13,7 +14,7 @@ const CACHED = 10;
 export class Recording {
   /** Of all bytes, or of the first ones while the run goes on: `complete` tells. */
   constructor(bytes) {
-    Object.assign(this, { bytes: new Uint8Array(0), shapes: [], bodies: [], marks: [], chunks: [], cache: new Map(), length: 0, parsed: 8, complete: false });
+    Object.assign(this, { bytes: new Uint8Array(0), shapes: [], bodies: [], joints: [], marks: [], chunks: [], cache: new Map(), length: 0, parsed: 8, complete: false });
     this.columns = COLUMNS.map(() => []);
     this.append(bytes);
   }
@@ -45,7 +46,8 @@ export class Recording {
     else if (tag === 'F') {
       this.addSums(this.pending);
       Object.assign(this.chunks.at(-1), { record, bodies: this.bodies.length });
-    } else if (tag === 'E') {
+    } else if (tag === 'J') this.chunks.at(-1).loads = record;
+    else if (tag === 'E') {
       this.marks = this.json(record).marks ?? [];
       this.complete = true;
     }
@@ -59,9 +61,10 @@ export class Recording {
     return JSON.parse(new TextDecoder().decode(this.unpack(record)));
   }
 
-  addTables({ shapes = [], bodies = [] }) {
+  addTables({ shapes = [], bodies = [], joints = [] }) {
     this.shapes.push(...shapes);
     this.bodies.push(...bodies);
+    this.joints.push(...joints);
   }
 
   addSums(record) {
@@ -104,6 +107,7 @@ export class Recording {
       if (spare) this.cache.delete(spare[0]);
       piece = new Piece(this.unpack(this.chunks[k].record), this.chunks[k], this.times, this.header, spare?.[1].states);
     }
+    piece.number = k;
     this.cache.set(k, piece);
     return piece;
   }
@@ -120,6 +124,14 @@ export class Recording {
   contacts(frame) {
     const { piece, index } = this.locate(frame);
     return piece.contacts[index];
+  }
+
+  /** What a joint does in a frame: `acts`, `broken`, `atLimits`, `force`, `torque`; null if it is not there. */
+  jointState(frame, joint) {
+    const { piece, index } = this.locate(frame);
+    const { loads } = this.chunks[piece.number];
+    if (loads) piece.loads ??= readLoads(this.unpack(loads), this.header.steps);
+    return piece.loads?.[index][joint] ?? null;
   }
 
   /** Pairs of the broad phase, two bodies each. */
@@ -317,6 +329,32 @@ class Piece {
     });
     return Float64Array.from(out);
   }
+}
+
+/** Joints of a piece, frame by frame. */
+function readLoads(raw, { force = 1e-3, torque = 1e-4 }) {
+  const view = new DataView(raw.buffer, raw.byteOffset);
+  const count = view.getUint32(0, true);
+  const counts = Array.from({ length: count }, (_, i) => view.getUint32(4 + 4 * i, true));
+  const reader = Object.create(Piece.prototype);
+  Object.assign(reader, { raw, position: [] });
+  let end = 4 + 4 * count + 4 * LOADS;
+  for (let k = 0; k < LOADS; k++) {
+    reader.position.push(end);
+    end += view.getUint32(4 + 4 * count + 4 * k, true);
+  }
+  let before = [];
+  return counts.map((joints) => {
+    before = Array.from({ length: joints }, (_, j) => {
+      const mode = raw[reader.position[0]++];
+      if (!mode) return null;
+      const atLimits = reader.unsigned(1);
+      const numbers = Array.from({ length: 6 }, (_, k) => (before[j]?.numbers[k] ?? 0) + reader.signed(2 + k));
+      const scaled = (from, step) => numbers.slice(from, from + 3).map((n) => n * step);
+      return { acts: !!(mode & 2), broken: !!(mode & 4), atLimits, numbers, force: scaled(0, force), torque: scaled(3, torque) };
+    });
+    return before;
+  });
 }
 
 /** out = rot(p) q, where rot(p) = (2p, 1 − p²) / (1 + p²). */
