@@ -199,7 +199,11 @@ pub(super) struct JointWriter {
 
 impl JointWriter {
     /// Says what is wrong with the joints of a frame before anything is added.
-    pub(super) fn check(time: f64, joints: &[Option<JointState>], steps: &Steps) -> Result<(), RecordingError> {
+    pub(super) fn check(
+        time: f64,
+        joints: &[Option<JointState>],
+        steps: &Steps,
+    ) -> Result<(), RecordingError> {
         for (i, state) in joints.iter().enumerate() {
             if state.as_ref().is_some_and(|state| Whole::of(state, steps).is_none()) {
                 let what = format!("not finite or too large for its step: {state:?}");

@@ -92,7 +92,8 @@ pub fn merge(parts: &mut [MergePart<'_>]) -> Result<Vec<u8>, RecordingError> {
         .collect();
     let mut shown: Vec<Option<usize>> = vec![None; parts.len()];
     for time in times(parts) {
-        let mut whole = Frame { time, bodies: vec![None; bodies], joints: vec![None; joints], ..Frame::default() };
+        let mut whole =
+            Frame { time, bodies: vec![None; bodies], joints: vec![None; joints], ..Frame::default() };
         whole.sums.work = vec![0.0; header.work.len()];
         for (p, part) in parts.iter_mut().enumerate() {
             let until = part.recording.times().partition_point(|&t| t <= time + SAME_TIME);
@@ -100,7 +101,10 @@ pub fn merge(parts: &mut [MergePart<'_>]) -> Result<Vec<u8>, RecordingError> {
             let new = shown[p].replace(index) != Some(index);
             let shift = part.shift;
             let frame = part.recording.frame(index)?;
-            whole.joints[first_joint[p]..].iter_mut().zip(&frame.joints).for_each(|(slot, load)| *slot = *load);
+            whole.joints[first_joint[p]..]
+                .iter_mut()
+                .zip(&frame.joints)
+                .for_each(|(slot, load)| *slot = *load);
             add(&mut whole, frame, first_body[p], shift, new);
             add_sums(&mut whole.sums, &part.recording.sums()[index], shift, &work[p]);
         }

@@ -66,7 +66,15 @@ pub struct Steps {
 impl Default for Steps {
     /// Invisible on a screen for bodies of 1 cm and more: 0.1 mm, 0.2 mrad, 2 mm/s, 10 mrad/s, 1e-5 N·s, 1e-3 N, 1e-4 N·m.
     fn default() -> Self {
-        Self { position: 1e-4, rotation: 2e-4, velocity: 2e-3, spin: 1e-2, impulse: 1e-5, force: 1e-3, torque: 1e-4 }
+        Self {
+            position: 1e-4,
+            rotation: 2e-4,
+            velocity: 2e-3,
+            spin: 1e-2,
+            impulse: 1e-5,
+            force: 1e-3,
+            torque: 1e-4,
+        }
     }
 }
 
