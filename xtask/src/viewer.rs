@@ -103,10 +103,13 @@ fn prepare(workspace: &Workspace) -> Result<PathBuf, Failure> {
         ("brick-wall-hit", "0.6"),
         ("shapes", "1.5"),
     ];
-    for (name, until) in scenes {
+    let joints = root.join(FOLDER).join("test/joints.ron").to_string_lossy().into_owned();
+    let scenes =
+        scenes.map(|(name, until)| (name, name, until)).into_iter().chain([("joints", joints.as_str(), "2")]);
+    for (name, scene, until) in scenes {
         let [recording, html, glb] = ["tumble", "html", "glb"].map(|kind| path(&format!("{name}.{kind}")));
         let outputs = ["--record", &recording, "--html", &html, "--gltf", &glb];
-        Cmd::new(&sim, &[&["run", name, "--quiet", "--until", until], &outputs[..]].concat()).run(root)?;
+        Cmd::new(&sim, &[&["run", scene, "--quiet", "--until", until], &outputs[..]].concat()).run(root)?;
         let frames = Cmd::new(&program("examples/frame_as_json"), &[&recording]).read(root)?;
         write(&folder.join(format!("{name}.json")), frames.as_bytes())?;
     }

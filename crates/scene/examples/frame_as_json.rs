@@ -7,7 +7,9 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
-use scene::recording::{BodyInfo, BodyKind, BodyState, Frame, Header, Recorder, Recording, ShapeInfo};
+use scene::recording::{
+    BodyInfo, BodyKind, BodyState, Frame, Header, JointState, Recorder, Recording, ShapeInfo,
+};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,14 +29,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Position and quaternion of each body, and how much else there is.
+/// Position and quaternion of each body, what joints bear, and how much else there is.
 fn as_json(index: usize, frame: &Frame) -> Value {
     let pose = |s: &BodyState| [&s.pose.translation.to_array()[..], &s.pose.rotation.to_array()].concat();
     let bodies: Vec<Option<Vec<f64>>> = frame.bodies.iter().map(|s| s.as_ref().map(pose)).collect();
+    let load = |s: &JointState| json!({ "force": s.force.to_array(), "torque": s.torque.to_array(), "acts": s.acts, "broken": s.broken, "atLimits": s.at_limits });
+    let joints: Vec<Option<Value>> = frame.joints.iter().map(|s| s.as_ref().map(load)).collect();
     json!({
         "frame": index,
         "time": frame.time,
         "bodies": bodies,
+        "joints": joints,
         "contacts": frame.contacts.len(),
         "pairs": frame.pairs.len(),
         "boxes": frame.boxes.iter().flatten().count(),

@@ -250,13 +250,13 @@ fn joints_come_back_exactly_and_bad_ones_are_refused_by_name() {
     assert_eq!(recording.frame(0).unwrap().joints, [None]);
 }
 
-/// Of three frames, written before recordings had joints.
+/// Of four frames, written before recordings had joints.
 const OLD: &[u8] = include_bytes!("support/without-joints.tumble");
 
 #[test]
 fn a_recording_from_before_there_were_joints_is_read() {
     let mut recording = Recording::from_bytes(OLD.to_vec()).unwrap();
-    assert_eq!((recording.len(), recording.joints().len()), (3, 0));
+    assert_eq!((recording.len(), recording.joints().len()), (4, 0));
     assert_eq!(recording.header().steps, Steps::default());
     let frame = recording.frame(2).unwrap();
     assert!(frame.joints.is_empty() && frame.bodies[0].is_some());

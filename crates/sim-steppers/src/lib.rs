@@ -51,6 +51,8 @@ pub mod event_driven;
 mod pooled;
 mod push;
 mod scale;
+#[cfg(test)]
+mod sizes;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, Parts, SleepParams};

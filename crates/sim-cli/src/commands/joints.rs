@@ -185,3 +185,66 @@ fn path(kind: &JointKind) -> Vec<DVec3> {
     let at = |k: u32| curve.get().point(start + (end - start) * f64::from(k) / f64::from(PIECES));
     (0..=PIECES).map(at).filter(|p| p.is_finite()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::commands::run::recording_of;
+    use scene::{Recording, recording::LineKind};
+
+    /// The scene of the test of the page.
+    fn recording(until: f64) -> Recording {
+        let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/viewer/test/joints.ron");
+        recording_of(scene, Some(until)).unwrap()
+    }
+
+    fn number(recording: &Recording, name: &str) -> usize {
+        recording.joints().iter().position(|j| j.name == name).unwrap()
+    }
+
+    #[test]
+    fn every_kind_is_listed_with_what_is_drawn_of_it() {
+        let recording = recording(0.0);
+        let kinds: Vec<&str> = recording.joints().iter().map(|j| j.kind.as_str()).collect();
+        assert_eq!(kinds, ["hinge", "ball", "slider", "distance", "multirope", "curve", "weld", "spring"]);
+        let lines: Vec<LineKind> = recording.joints().iter().map(|j| j.line).collect();
+        let (none, bar, rope, coil) = (LineKind::None, LineKind::Bar, LineKind::Rope, LineKind::Coil);
+        assert_eq!(lines, [none, none, coil, bar, rope, none, none, coil]);
+        let hinge = &recording.joints()[0].axes[0];
+        let limits = [hinge.low, hinge.high].map(|limit| limit.unwrap().to_degrees());
+        assert!((limits[0] + 70.0).abs() < 1e-9 && (limits[1] - 30.0).abs() < 1e-9, "{limits:?}");
+        assert_eq!(recording.joints()[4].anchors.iter().filter(|a| a.body.is_some()).count(), 4);
+        // The wire is a circle around its middle.
+        let wire = &recording.joints()[5];
+        let start = wire.anchors[0].frame;
+        for point in &wire.path {
+            let at = start.transform_point(*point);
+            let middle = sim_math::glam::DVec3::new(0.7, -0.8, 0.9);
+            assert!((at.distance(middle) - 0.4).abs() < 1e-9 && (at.y + 0.8).abs() < 1e-9, "{at}");
+        }
+    }
+
+    #[test]
+    fn what_is_borne_is_recorded_and_what_broke_is_said_to_be_broken() {
+        let mut recording = recording(2.0);
+        let [weak, spring, hinge] = ["weak", "spring 7", "hinge"].map(|name| number(&recording, name));
+        let steps = recording.header().steps;
+        let first = recording.frame(0).unwrap().clone();
+        assert!(first.joints.iter().flatten().all(|load| load.acts && !load.broken));
+        let mut at_limit = false;
+        for k in 0..recording.len() {
+            let frame = recording.frame(k).unwrap();
+            at_limit |= frame.joints[hinge].unwrap().at_limits != 0;
+            // The spring's force is along it, and its damper is weak: near stiffness times stretch.
+            let ball = frame.bodies[8].unwrap();
+            let stretch = 1.8 - ball.pose.translation.z - 0.5;
+            let force = frame.joints[spring].unwrap().force;
+            let expected = 60.0 * stretch - 0.2 * ball.velocity.z;
+            let slack = steps.force + 60.0 * steps.position + 0.2 * steps.velocity;
+            assert!((force.z - expected).abs() < slack, "frame {k}: {force} is not {expected}");
+        }
+        assert!(at_limit, "the door falls to its limit");
+        let last = recording.frame(recording.len() - 1).unwrap();
+        let load = last.joints[weak].unwrap();
+        assert!(load.broken && !load.acts, "the plank is too heavy for its weld");
+    }
+}

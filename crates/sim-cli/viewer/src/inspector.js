@@ -33,7 +33,7 @@ export class Inspector {
         const energy = energyOf(info, state, recording.header.gravity);
         rows.push(['kinetic', `${number(energy.kinetic)} J`], ['potential', `${number(energy.potential)} J`]);
       }
-      rows.push(...this.contactRows(body, frame));
+      rows.push(...this.contactRows(body, frame), ...this.jointRows(body, frame));
     }
     this.table.replaceChildren(...rows.flatMap(([name, value]) => {
       const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
@@ -41,6 +41,18 @@ export class Inspector {
       dd.textContent = value;
       return [dt, dd];
     }));
+  }
+
+  jointRows(body, frame) {
+    const { recording } = this;
+    const rows = [];
+    recording.joints.forEach((joint, j) => {
+      const load = recording.jointState(frame, j);
+      if (!load || !joint.anchors.some((anchor) => anchor.body === body)) return;
+      const state = load.broken ? 'broken' : !load.acts ? 'off' : `${number(length(load.force, 0))} N, ${number(length(load.torque, 0))} N m`;
+      rows.push([rows.length ? '' : 'joints', `${joint.name}: ${state}${load.atLimits ? ', at a limit' : ''}`]);
+    });
+    return rows.length > 6 ? [...rows.slice(0, 6), ['', `and ${rows.length - 6} more`]] : rows;
   }
 
   contactRows(body, frame) {

@@ -119,6 +119,35 @@ await step('shapes: layers draw what the frame has, one for one', async () => {
   await page.close();
 });
 
+await step('joints: what they bear is what the Rust reader says, and all of them are drawn', async () => {
+  const page = await open(browser, `${folder}/joints.html`, 't=1&theme=light&plots=0', SIZE, problems);
+  let forces = 0;
+  for (const { frame, joints } of JSON.parse(readFileSync(`${folder}/joints.json`))) {
+    await hook(page, 'seek', frame);
+    const read = await page.evaluate((n) => Array.from({ length: n }, (_, j) => {
+      const { recording, player } = window.tumblestone.page;
+      const load = recording.jointState(player.frame, j);
+      return load && { force: load.force, torque: load.torque, acts: load.acts, broken: load.broken, atLimits: load.atLimits };
+    }), joints.length);
+    joints.forEach((expected, j) => {
+      const { force, torque, ...rest } = expected;
+      const { force: readForce, torque: readTorque, ...readRest } = read[j];
+      assert.deepEqual(readRest, rest, `joint ${j} in frame ${frame}`);
+      for (const [a, b] of [[force, readForce], [torque, readTorque]]) a.forEach((v, k) => assert.ok(Math.abs(v - b[k]) < 1e-9, `load of joint ${j} in frame ${frame}`));
+      forces += Math.hypot(...force) > 0;
+    });
+  }
+  assert.ok(forces > 8, 'joints bear something');
+  assert.equal((await hook(page, 'counts')).joints, 8);
+  await page.screenshot({ path: `${folder}/joints-layers.png` });
+  await page.keyboard.press('9');
+  assert.ok((await hook(page, 'counts')).reactions > 4, 'reactions are drawn');
+  await page.screenshot({ path: `${folder}/joints-reactions.png` });
+  await page.keyboard.press('8');
+  assert.equal((await hook(page, 'counts')).joints, 0);
+  await page.close();
+});
+
 await step('brick-wall-hit: plots are drawn, follow the frame, and can be scrubbed', async () => {
   const page = await open(browser, `${folder}/brick-wall-hit.html`, 't=0.2&theme=light', SIZE, problems);
   const titles = await page.locator('figure b').allTextContents();
