@@ -66,6 +66,11 @@ pub(crate) struct Sliding {
 }
 
 impl Sliding {
+    /// A normal impulse of 1 that nothing changes: the disc |`p_t`| = `radius` of the form with these eigenvalues, if `q_z` is −1.
+    pub(crate) fn fixed(values: [f64; 2], radius: f64) -> Self {
+        Self { values, across: [0.0; 2], w_zz: 1.0, mu: radius }
+    }
+
     /// The impulse along both eigenvectors and the normal, given `r` = `q_t` − `W_tz q_z / W_zz` and `q_z` < 0. Starts from the α of an earlier solution, or
     /// from 0, and leaves its own.
     #[inline(never)]
@@ -117,7 +122,7 @@ impl Sliding {
 }
 
 /// Eigenvalues and vectors of [[a, b], [b, c]].
-fn eigen2(a: f64, b: f64, c: f64) -> ([f64; 2], [DVec2; 2]) {
+pub(crate) fn eigen2(a: f64, b: f64, c: f64) -> ([f64; 2], [DVec2; 2]) {
     let (mean, half) = (0.5 * (a + c), 0.5 * (a - c));
     let radius = (half * half + b * b).sqrt();
     if radius <= f64::EPSILON * mean.abs() {

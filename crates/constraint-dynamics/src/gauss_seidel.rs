@@ -106,7 +106,7 @@ fn relax(problem: &RowProblem<'_>, local: &LocalBlock, c: usize, p: &mut [DVec3]
             q += *block * p[d];
         }
     }
-    let next = local.solve(q);
+    let next = local.solve(q, local.load(p));
     let change = (next - p[c]).length() * scale;
     p[c] = next;
     change

@@ -65,12 +65,14 @@ pub struct Greedy {
     velocity: Vec<DVec3>,
     wanted: Vec<DVec3>,
     need: Vec<f64>,
+    /// Contacts with the blocks whose laws name them, in the order of contacts.
+    named: Vec<(u32, u32)>,
 }
 
 impl Greedy {
     fn renew(&mut self, c: usize, p: &[DVec3]) {
         let q = self.velocity[c] - self.diagonal[c] * p[c];
-        self.wanted[c] = self.local[c].solve(q);
+        self.wanted[c] = self.local[c].solve(q, self.local[c].load(p));
         self.need[c] = (self.diagonal[c] * (self.wanted[c] - p[c])).length();
     }
 
@@ -92,9 +94,13 @@ impl RowSolver for Greedy {
     fn solve(&mut self, problem: &RowProblem<'_>, p: &mut [DVec3]) -> Result<RowReport, RowError> {
         RowError::check_guess(problem, p)?;
         let n = problem.len();
-        for (c, p) in p.iter_mut().enumerate() {
-            *p = problem.law(c).project(*p);
+        self.named.clear();
+        for c in 0..n {
+            // Contacts come first: their impulses are admissible already where a law asks for them.
+            p[c] = problem.law(c).project(p[c], problem.load(c, p));
+            self.named.extend(problem.law(c).contact().map(|contact| (contact as u32, c as u32)));
         }
+        self.named.sort_unstable();
         self.diagonal.clear();
         self.diagonal.extend((0..n).map(|c| problem.diagonal(c)));
         self.local.clear();
@@ -129,6 +135,11 @@ impl RowSolver for Greedy {
             }
             for (d, _) in problem.row(worst) {
                 self.renew(d, p);
+            }
+            let mut next = self.named.partition_point(|(contact, _)| (*contact as usize) < worst);
+            while let Some(&(_, d)) = self.named.get(next).filter(|(contact, _)| *contact as usize == worst) {
+                self.renew(d as usize, p);
+                next += 1;
             }
         }
         Err(RowError::Budget { iterations: limit, residual: f64::INFINITY })

@@ -36,6 +36,7 @@
 //! | [`islands`] | contacts that have to be solved together |
 //! | [`cone`] | one contact, exactly |
 //! | [`local`] | one block of rows, exactly |
+//! | [`rolling`] | rolling and torsional friction of one contact, exactly |
 //! | [`gauss_seidel`] | [`ConeGaussSeidel`]: exact cones |
 //! | [`newton`] | [`ConeNewton`]: exact cones for deep piles |
 //! | [`normals`] | contacts without friction: overlaps of heaps |
@@ -80,6 +81,7 @@ pub mod polyhedral;
 pub mod pool;
 mod reflect;
 pub mod restitution;
+pub mod rolling;
 pub mod rows;
 mod sided;
 mod sides;

@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //!
-//! [`cone`](crate::cone) for contacts; for rows on their own a bounded linear complementarity problem of three unknowns, by enumeration
+//! [`cone`](crate::cone) for contacts, [`rolling`](crate::rolling) for friction against turning; for rows on their own a bounded linear complementarity problem of three unknowns, by enumeration
 //! (Murty 1988, chapter 1).
 //!
 //! # Symbols
@@ -36,7 +36,7 @@
 //!
 //! `bounded_blocks_obey_their_law`, and the conformance kit through all solvers
 
-use crate::cone::LocalContact;
+use crate::{cone::LocalContact, rolling::LocalTurning};
 use sim_math::glam::{DMat3, DVec3};
 use sim_traits::{Bounds, Law, RowProblem};
 
@@ -55,6 +55,8 @@ pub enum LocalBlock {
     Contact(LocalContact),
     /// Rows on their own.
     Bounded(LocalBounded),
+    /// Rolling and torsional friction.
+    Turning(LocalTurning),
 }
 
 /// Rows on their own, prepared.
@@ -80,18 +82,30 @@ impl LocalBlock {
         match law {
             Law::Cone { friction } => Self::Contact(LocalContact::new(w, *friction)),
             Law::Bounded(bounds) => Self::Bounded(LocalBounded::new(bounds, law.size(w), w)),
+            Law::Turning(turning) => Self::Turning(LocalTurning::new(turning, w)),
             // A law that is not known pushes nothing.
             _ => Self::Bounded(LocalBounded::new(&Bounds::NONE, 1.0, w)),
         }
     }
 
-    /// The impulse, given the velocity q that the block would have without it.
+    /// The impulse, given the velocity q that the block would have without it, and the normal impulse of the contact that its law names, if it names one.
     #[inline]
     #[must_use]
-    pub fn solve(&self, q: DVec3) -> DVec3 {
+    pub fn solve(&self, q: DVec3, load: f64) -> DVec3 {
         match self {
             Self::Contact(contact) => contact.solve(q),
             Self::Bounded(bounded) => bounded.solve(q),
+            Self::Turning(turning) => turning.solve(q, load),
+        }
+    }
+
+    /// The normal impulse of the contact that its law names; 0 if it names none.
+    #[inline]
+    #[must_use]
+    pub fn load(&self, impulses: &[DVec3]) -> f64 {
+        match self {
+            Self::Turning(turning) => impulses[turning.contact()].z,
+            _ => 0.0,
         }
     }
 }
@@ -212,9 +226,9 @@ mod tests {
                 q.y = q.x;
             }
             let law = Law::Bounded(bounds);
-            let p = LocalBlock::new(&law, &w).solve(q);
+            let p = LocalBlock::new(&law, &w).solve(q, 0.0);
             let mut found = RowCertificate::default();
-            found.include_block(&law, p, q + w * p, &w);
+            found.include_block(&law, p, q + w * p, &w, 0.0);
             assert!(found.residual <= 1e-8 && found.cone_violation <= 0.0, "{k}: {bounds:?} {found:?}");
             at_bounds += u32::from((0..3).any(|row| bounds.is_used(row) && p[row] == bounds.high[row]));
         }

@@ -21,6 +21,8 @@
 //! μ λ − Σ β_k ≥ 0 ⊥ γ   ≥ 0        u = W p + b,  p = (Σ β_k d_k, λ)
 //! ```
 //!
+//! Friction against turning is the same once more: directions across, and two about the normal, with the coefficients of rolling and torsion and the λ of its contact.
+//!
 //! A row with bounds l and h, one of which may be infinite, or both:
 //!
 //! ```text
@@ -53,7 +55,7 @@ use sim_math::{
     glam::{DVec2, DVec3},
     ops,
 };
-use sim_traits::{Law, LcpError, LcpProblem, LcpSolver, RowError, RowProblem, RowReport, RowSolver};
+use sim_traits::{Law, LcpError, LcpProblem, LcpSolver, RowError, RowProblem, RowReport, RowSolver, Turning};
 use std::{f64::consts::PI, ops::Range};
 
 /// Sweeps before blocks go half the way only. Tuned: see `blocks_settle_on_what_one_problem_gives`.
@@ -100,6 +102,48 @@ impl Unit {
     }
 }
 
+/// The direction of the slip of a velocity.
+fn aligned(b: DVec3) -> DVec2 {
+    let slip = b.truncate();
+    if slip.length() > 1e-12 * b.length() && slip != DVec2::ZERO { slip / slip.length() } else { DVec2::X }
+}
+
+fn sides_of(params: &PolyhedralParams) -> usize {
+    params.directions.max(4).next_multiple_of(2) as usize
+}
+
+/// Appends m directions that are closed under negation to the last bit.
+fn polygon(first: DVec2, m: usize, axes: &mut Vec<DVec2>) {
+    let (start, half) = (axes.len(), m / 2);
+    for k in 0..half {
+        let (s, c) = ops::sin_cos(2.0 * PI * k as f64 / m as f64);
+        axes.push(first * c + DVec2::new(-first.y, first.x) * s);
+    }
+    for k in 0..half {
+        let opposite = -axes[start + k];
+        axes.push(opposite);
+    }
+}
+
+/// Unknowns that push in directions of one plane or line, and what bounds their sum.
+#[derive(Debug, Clone, Copy)]
+struct Facets {
+    /// First unit, and one beyond the last.
+    units: [usize; 2],
+    /// Coefficient of friction, rolling or torsion.
+    coefficient: f64,
+    load: Load,
+}
+
+/// The normal impulse by which facets are bounded.
+#[derive(Debug, Clone, Copy)]
+enum Load {
+    /// An unknown.
+    Unit(usize),
+    /// Of a contact that is not solved for, N·s.
+    Given(f64),
+}
+
 /// Cones with flat sides, solved by any [`LcpSolver`].
 #[derive(Debug)]
 pub struct PolyhedralCone {
@@ -113,6 +157,8 @@ pub struct PolyhedralCone {
     spans: Vec<(usize, usize)>,
     axes: Vec<DVec2>,
     units: Vec<Unit>,
+    /// Those of contacts first.
+    facets: Vec<Facets>,
     /// Where the units of blocks after the contacts start.
     starts: Vec<usize>,
     /// Relative velocities without the impulses of the block, m/s.
@@ -131,11 +177,12 @@ impl PolyhedralCone {
     pub fn with(lcp: Box<dyn LcpSolver>, params: PolyhedralParams) -> Self {
         let (matrix, rhs, z) = (Vec::new(), Vec::new(), Vec::new());
         let (spans, axes, units, velocity) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { params, lcp, matrix, rhs, z, spans, axes, units, starts: Vec::new(), velocity }
+        let (starts, facets) = (Vec::new(), Vec::new());
+        Self { params, lcp, matrix, rhs, z, spans, axes, units, facets, starts, velocity }
     }
 
     fn sides(&self) -> usize {
-        (self.params.directions.max(4).next_multiple_of(2)) as usize
+        sides_of(&self.params)
     }
 
     /// Slip variables γ of the last solution, m/s; 0 for contacts without friction.
@@ -169,38 +216,42 @@ impl PolyhedralCone {
                 self.spans.push((start, 0));
                 continue;
             }
-            let slip = b.truncate();
-            let first = if self.params.align && slip.length() > 1e-12 * b.length() && slip != DVec2::ZERO {
-                slip / slip.length()
-            } else {
-                DVec2::X
-            };
-            let half = m / 2;
-            for k in 0..half {
-                let (s, c) = ops::sin_cos(2.0 * PI * k as f64 / m as f64);
-                self.axes.push(first * c + DVec2::new(-first.y, first.x) * s);
-            }
-            for k in 0..half {
-                // Closed under negation to the last bit.
-                let opposite = -self.axes[start + k];
-                self.axes.push(opposite);
-            }
+            polygon(if self.params.align { aligned(*b) } else { DVec2::X }, m, &mut self.axes);
             self.spans.push((start, m));
         }
     }
 
     /// The unknowns that are impulses: normals, directions of friction, rows with bounds.
-    fn choose_units(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize) {
+    fn choose_units(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize, p: &[DVec3]) {
         self.units.clear();
         self.units.extend((0..contacts).map(|c| Unit::along(c, DVec3::Z)));
+        self.facets.clear();
         for (c, &(start, m)) in self.spans.iter().enumerate() {
+            let first = self.units.len();
             self.units
                 .extend(self.axes[start..start + m].iter().map(|axis| Unit::along(c, axis.extend(0.0))));
+            if m > 0 {
+                let coefficient = problem.friction()[block.start + c];
+                let units = [first, self.units.len()];
+                self.facets.push(Facets { units, coefficient, load: Load::Unit(c) });
+            }
         }
         self.starts.clear();
         for c in contacts..block.len() {
             self.starts.push(self.units.len());
-            let Law::Bounded(bounds) = problem.law(block.start + c) else { continue };
+            let bounds = match problem.law(block.start + c) {
+                Law::Bounded(bounds) => bounds,
+                Law::Turning(turning) => {
+                    let contact = turning.contact as usize;
+                    let load = match contact.checked_sub(block.start).filter(|&unit| unit < contacts) {
+                        Some(unit) => Load::Unit(unit),
+                        None => Load::Given(p[contact].z.max(0.0)),
+                    };
+                    self.choose_turning(&turning, c, load);
+                    continue;
+                }
+                _ => continue,
+            };
             for row in (0..3).filter(|&row| bounds.is_used(row)) {
                 let (low, high, axis) = (bounds.low[row], bounds.high[row], DVec3::AXES[row]);
                 match (low.is_finite(), high.is_finite()) {
@@ -216,16 +267,33 @@ impl PolyhedralCone {
         self.starts.push(self.units.len());
     }
 
+    /// The unknowns of friction against turning of a block.
+    fn choose_turning(&mut self, turning: &Turning, c: usize, load: Load) {
+        let mut add = |units: &mut Vec<Unit>, axes: &mut dyn Iterator<Item = DVec3>, coefficient: f64| {
+            if coefficient > 0.0 {
+                let first = units.len();
+                units.extend(axes.map(|axis| Unit::along(c, axis)));
+                self.facets.push(Facets { units: [first, units.len()], coefficient, load });
+            }
+        };
+        let start = self.axes.len();
+        let first = if self.params.align { aligned(self.velocity[c]) } else { DVec2::X };
+        polygon(first, sides_of(&self.params), &mut self.axes);
+        let across = &mut self.axes[start..].iter().map(|axis| axis.extend(0.0));
+        add(&mut self.units, across, turning.rolling);
+        add(&mut self.units, &mut [DVec3::Z, DVec3::NEG_Z].into_iter(), turning.torsional);
+        self.axes.truncate(start);
+    }
+
     fn build(&mut self, problem: &RowProblem<'_>, block: &Range<usize>, contacts: usize) -> usize {
-        let Self { units, spans, starts, matrix, rhs, velocity, .. } = self;
+        let Self { units, spans, facets, starts, matrix, rhs, velocity, .. } = self;
         // Numbers of the units of a block.
         let of = |d: usize| match d.checked_sub(contacts) {
             None => (d..d + 1).chain(contacts + spans[d].0..contacts + spans[d].0 + spans[d].1),
             Some(k) => (starts[k]..starts[k + 1]).chain(0..0),
         };
-        let slips = spans.iter().filter(|(_, m)| *m > 0).count();
         let bounded = units.iter().filter(|unit| unit.span.is_some()).count();
-        let n = units.len() + slips + bounded;
+        let n = units.len() + facets.len() + bounded;
         matrix.clear();
         matrix.resize(n * n, 0.0);
         rhs.clear();
@@ -246,11 +314,14 @@ impl PolyhedralCone {
             }
         }
         let mut slip = units.len();
-        for (c, &(start, m)) in spans.iter().enumerate().filter(|(_, (_, m))| *m > 0) {
-            matrix[slip * n + c] = problem.friction()[block.start + c];
-            for k in start..start + m {
-                matrix[(contacts + k) * n + slip] = 1.0;
-                matrix[slip * n + contacts + k] = -1.0;
+        for &Facets { units: [first, end], coefficient, load } in &*facets {
+            match load {
+                Load::Unit(normal) => matrix[slip * n + normal] = coefficient,
+                Load::Given(normal) => rhs[slip] = coefficient * normal,
+            }
+            for k in first..end {
+                matrix[k * n + slip] = 1.0;
+                matrix[slip * n + k] = -1.0;
             }
             slip += 1;
         }
@@ -309,7 +380,7 @@ impl PolyhedralCone {
         }
         let contacts = problem.friction().len().clamp(block.start, block.end) - block.start;
         self.choose_directions(problem, &block, contacts);
-        self.choose_units(problem, &block, contacts);
+        self.choose_units(problem, &block, contacts, p);
         let n = self.build(problem, &block, contacts);
         self.z.clear();
         self.z.resize(n, 0.0);

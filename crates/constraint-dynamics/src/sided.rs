@@ -187,15 +187,30 @@ impl SidedSweeps {
         }
     }
 
-    /// Solves every block once, forward or backward; returns the largest change as a velocity.
-    pub(crate) fn sweep<B: AsRef<Moved> + AsMut<Moved>>(&mut self, bodies: &mut [B], forward: bool) -> f64 {
+    /// The normal impulse of the contact that the law of a block names, 0 if it names none. `points` gives those of the first contacts, and there are `count` of them.
+    fn normal_impulse(&self, block: &Block, count: usize, points: &impl Fn(usize) -> f64) -> f64 {
+        match block.law.contact() {
+            Some(contact) if contact < count => points(contact),
+            Some(contact) => self.blocks[contact - count].impulse.z,
+            None => 0.0,
+        }
+    }
+
+    /// Solves every block once, forward or backward; returns the largest change as a velocity. `points` gives the normal impulses of the `count` points.
+    pub(crate) fn sweep<B: AsRef<Moved> + AsMut<Moved>>(
+        &mut self,
+        bodies: &mut [B],
+        forward: bool,
+        (count, points): (usize, impl Fn(usize) -> f64),
+    ) -> f64 {
         let n = self.blocks.len();
         let mut change = 0.0_f64;
         for k in 0..n {
             let k = if forward { k } else { n - 1 - k };
             let block = self.blocks[k];
             let u = self.velocity(&block, bodies);
-            let next = block.local.solve(u - block.w * block.impulse);
+            let load = self.normal_impulse(&block, count, &points);
+            let next = block.local.solve(u - block.w * block.impulse, load);
             let step = next - block.impulse;
             if step == DVec3::ZERO {
                 continue;
@@ -208,15 +223,25 @@ impl SidedSweeps {
     }
 
     /// Measures the impulses, with velocities that are up to date.
-    pub(crate) fn measure(&self, bodies: &[impl AsRef<Moved>], all: &mut RowCertificate) {
+    pub(crate) fn measure(
+        &self,
+        bodies: &[impl AsRef<Moved>],
+        (count, points): (usize, impl Fn(usize) -> f64),
+        all: &mut RowCertificate,
+    ) {
         for block in &self.blocks {
-            all.include_block(&block.law, block.impulse, self.velocity(block, bodies), &block.w);
+            let load = self.normal_impulse(block, count, &points);
+            all.include_block(&block.law, block.impulse, self.velocity(block, bodies), &block.w, load);
         }
     }
 
-    /// Impulses become admissible again after they were extrapolated.
-    pub(crate) fn enter_bounds(&mut self) {
-        self.blocks.iter_mut().for_each(|block| block.impulse = block.law.project(block.impulse));
+    /// Impulses become admissible again after they were extrapolated. Contacts come first.
+    pub(crate) fn enter_bounds(&mut self, (count, points): (usize, impl Fn(usize) -> f64)) {
+        for k in 0..self.blocks.len() {
+            let load = self.normal_impulse(&self.blocks[k], count, &points);
+            let block = &mut self.blocks[k];
+            block.impulse = block.law.project(block.impulse, load);
+        }
     }
 
     /// Replaces the impulses by those of the blocks after the points.

@@ -222,6 +222,19 @@ impl State {
     }
 }
 
+/// How many points there are, and the normal impulse of each as the problem numbers them.
+fn loads<'a>(
+    points: &'a [Point],
+    states: &'a [State],
+    order: &'a SweepOrder,
+) -> (usize, impl Fn(usize) -> f64 + 'a) {
+    let normal = |contact: usize| {
+        let place = order.places()[contact] as usize;
+        points[place].normal.dot(states[place].impulse)
+    };
+    (points.len(), normal)
+}
+
 /// Sweeps over the contacts of a problem.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodySweeps {
@@ -316,7 +329,7 @@ impl BodySweeps {
             let axes = frame.transpose();
             all.include(axes * state.impulse, axes * u, point.friction, point.w_zz);
         }
-        self.sided.measure(&self.bodies, &mut all);
+        self.sided.measure(&self.bodies, loads(&self.points, &self.states, &self.order), &mut all);
         all
     }
 
@@ -358,7 +371,8 @@ impl BodySweeps {
             let mut change = 0.0_f64;
             let points = || self.points.iter().zip(&self.slopes);
             if jointed {
-                self.sided.sweep(&mut self.bodies, true);
+                let loads = loads(&self.points, &self.states, &self.order);
+                self.sided.sweep(&mut self.bodies, true, loads);
             }
             for (state, point) in self.states.iter_mut().zip(points()) {
                 state.visit(point, &mut self.bodies, calm, &mut visits);
@@ -367,7 +381,8 @@ impl BodySweeps {
                 change = change.max(state.visit(point, &mut self.bodies, calm, &mut visits));
             }
             if jointed {
-                change = change.max(self.sided.sweep(&mut self.bodies, false));
+                let loads = loads(&self.points, &self.states, &self.order);
+                change = change.max(self.sided.sweep(&mut self.bodies, false, loads));
             }
             let spent = iterations >= most.pairs || visits >= most.visits;
             // Contacts that were passed by have to be seen once more.
@@ -403,7 +418,7 @@ impl BodySweeps {
                 *p = across * shorter + *normal * z.max(0.0);
             }
         }
-        self.sided.enter_bounds();
+        self.sided.enter_bounds(loads(&self.points, &self.states, &self.order));
     }
 
     /// A pair of sweeps begins.

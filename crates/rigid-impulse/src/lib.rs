@@ -71,7 +71,7 @@ pub use collision_matrix::{
 pub use error::BodyError;
 pub use events::{EventError, EventId, EventQueue};
 pub use free_bodies::FreeBodies;
-pub use material::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
+pub use material::{Combine, Material, MaterialId, MaterialTable, SurfacePair, check_turning_friction};
 pub use micro::{CollisionKind, MicroParams, Profile};
 pub use model::{BodyKind, BodyModel, PrincipalMass};
 pub use pseudo_inverse::pseudo_inverse;

@@ -1,7 +1,7 @@
 //! Materials, and what two of them do when they meet.
 //!
 //! Friction and restitution belong to pairs; a table of pairs is what measurements give. Where the table has no entry, a rule
-//! combines the numbers of both materials. The defaults, friction by geometric mean and restitution by maximum, are
+//! combines the numbers of both materials. The defaults, friction by geometric mean and restitution, rolling and torsional friction by maximum, are
 //! conventions, not physics: the theses say nothing.
 
 use crate::error::BodyError;
@@ -17,11 +17,21 @@ pub struct Material {
     pub restitution: f64,
     /// Density, kg/m³. Default 1000.
     pub density: f64,
+    /// Rolling friction ≥ 0, m: the moment that resists rolling is this length times the normal force. Default 0.
+    pub rolling_friction: f64,
+    /// Torsional friction ≥ 0, m: the moment that resists spinning about the normal is this length times the normal force. Default 0.
+    pub torsional_friction: f64,
 }
 
 impl Default for Material {
     fn default() -> Self {
-        Self { friction: 0.5, restitution: 0.2, density: 1000.0 }
+        Self {
+            friction: 0.5,
+            restitution: 0.2,
+            density: 1000.0,
+            rolling_friction: 0.0,
+            torsional_friction: 0.0,
+        }
     }
 }
 
@@ -38,7 +48,16 @@ impl Material {
         if density <= 0.0 {
             return Err(BodyError::NotPositive { what: "density", value: density });
         }
-        Ok(Self { friction, restitution, density })
+        Ok(Self { friction, restitution, density, ..Self::default() })
+    }
+
+    /// The same with friction against rolling and against spinning about the normal, m; see the fields.
+    ///
+    /// # Errors
+    /// A length that is negative or not finite.
+    pub fn with_turning_friction(self, rolling: f64, torsional: f64) -> Result<Self, BodyError> {
+        check_turning_friction(rolling, torsional)?;
+        Ok(Self { rolling_friction: rolling, torsional_friction: torsional, ..self })
     }
 
     /// The same material, if its numbers can be: fields may have been set one by one.
@@ -46,8 +65,25 @@ impl Material {
     /// # Errors
     /// As [`Material::new`].
     pub fn checked(self) -> Result<Self, BodyError> {
-        Self::new(self.friction, self.restitution, self.density)
+        Self::new(self.friction, self.restitution, self.density)?
+            .with_turning_friction(self.rolling_friction, self.torsional_friction)
     }
+}
+
+/// `Ok` for lengths (m) that rolling and torsional friction can have.
+///
+/// # Errors
+/// A length that is negative or not finite.
+pub fn check_turning_friction(rolling: f64, torsional: f64) -> Result<(), BodyError> {
+    for (what, value) in [("rolling friction", rolling), ("torsional friction", torsional)] {
+        if !value.is_finite() {
+            return Err(BodyError::NonFinite { what, value });
+        }
+        if value < 0.0 {
+            return Err(BodyError::Negative { what, value });
+        }
+    }
+    Ok(())
 }
 
 fn check_pair(friction: f64, restitution: f64) -> Result<(), BodyError> {
@@ -133,6 +169,8 @@ pub struct MaterialTable {
     pub friction: Combine,
     /// Rule for restitution. Default greatest.
     pub restitution: Combine,
+    /// Rule for rolling and torsional friction. Default greatest: the softer surface decides. Pairs have no exceptions.
+    pub turning: Combine,
 }
 
 impl Default for MaterialTable {
@@ -142,6 +180,7 @@ impl Default for MaterialTable {
             exceptions: Vec::new(),
             friction: Combine::GeometricMean,
             restitution: Combine::Greatest,
+            turning: Combine::Greatest,
         }
     }
 }
@@ -162,6 +201,12 @@ impl MaterialTable {
     #[must_use]
     pub fn get(&self, id: MaterialId) -> Option<&Material> {
         self.materials.get(id.0 as usize)
+    }
+
+    /// True if a material has rolling or torsional friction.
+    #[must_use]
+    pub fn has_turning_friction(&self) -> bool {
+        self.materials.iter().any(|m| m.rolling_friction > 0.0 || m.torsional_friction > 0.0)
     }
 
     /// Overrides the rules for a pair, in either order.
@@ -231,6 +276,13 @@ mod tests {
             "restitution must be at most 1, got 1.5"
         );
         assert!(table.set_pair(ids[0], ids[1], SurfacePair { friction: 0.0, restitution: 1.1 }).is_err());
+        let soft = Material::default().with_turning_friction(0.01, -0.5).unwrap_err();
+        assert_eq!(soft.to_string(), "torsional friction must not be negative, got -0.5");
+        let odd = Material { rolling_friction: f64::NAN, ..Material::default() };
+        assert_eq!(odd.checked().unwrap_err().to_string(), "rolling friction is not finite: NaN");
+        assert!(!table.has_turning_friction());
+        table.add(Material::default().with_turning_friction(0.0, 0.01).unwrap());
+        assert!(table.has_turning_friction());
         assert!(Material::new(0.1, f64::NAN, 1.0).is_err() && Material::new(0.1, 0.1, 0.0).is_err());
     }
 }

@@ -36,6 +36,14 @@ fn numbers_that_cannot_be_are_named_with_their_path() {
             "bad.ron: bodies[2].friction: must not be negative, got -0.1",
         ),
         (
+            "shape: sphere(radius: 1), rolling_friction: -0.1",
+            "bad.ron: bodies[2].rolling_friction: must not be negative, got -0.1",
+        ),
+        (
+            "shape: sphere(radius: 1), torsional_friction: NaN",
+            "bad.ron: bodies[2].torsional_friction: must be finite, got NaN",
+        ),
+        (
             "shape: sphere(radius: 1), restitution: 1.5",
             "bad.ron: bodies[2].restitution: must be at most 1, got 1.5",
         ),

@@ -71,7 +71,7 @@ pub use lcp::{LcpError, LcpProblem, LcpReport, LcpSolver};
 pub use narrow_phase::{Chain, NarrowPhase, NarrowPhaseError};
 pub use rows::{
     BlockSide, Bounds, FreeBody, Groups, Law, RowCertificate, RowError, RowProblem, RowReport, RowSolver,
-    SidedBlocks, project_on_cone,
+    SidedBlocks, Turning, project_on_cone,
 };
 pub use shape::{Capsule, Cuboid, CustomShape, Cylinder, HalfSpace, Shape, ShapeError, Sphere, SupportMap};
 pub use velocity_system::{ColumnsMut, DynamicsError, Entry, Scratch, VelocitySystem};

@@ -24,7 +24,7 @@
 //! gravity     Σ m g·Δx over all that moved a body: flights, steps, corrections
 //! springs     V₀ − V₁ of ½ k (l − l₀)²; what the user changes of V is not counted
 //! forces      constant force F·Δx;   all others but springs in V: ∫ (F·v + τ·ω) dt by Gauss's rule of order six
-//! scripted    p·u_B, −p·u_A;   what a script that moved into a body has lifted, and the body did not pay for
+//! scripted    p·u_B, −p·u_A, with the velocity of a moving surface in u;   what a script that moved into a body has lifted, and the body did not pay for
 //! sleep, outside   change of T when a body is stopped, or pushed by the user; what is lifted out of an overlap that the user made
 //!
 //! collision   at an instant:   normal p_n ū_n (impact or micro);   friction p_t·ū_t
@@ -89,7 +89,7 @@ pub struct EnergyAccount {
     pub springs: f64,
     /// Work of all other forces: dampers, drag, motors, constant forces, springs that hold on to scripted bodies.
     pub forces: f64,
-    /// Work of scripted bodies.
+    /// Work of scripted bodies, and of surfaces that move along themselves.
     pub scripted: f64,
     /// What ordinary collisions took: at most 0 but for restitution above 1.
     pub impact: f64,
@@ -552,6 +552,18 @@ impl StepperAccess<'_> {
     pub fn book_support(&mut self, by: &BodyKind, point: DVec3, impulse: DVec3) {
         if self.world.account.open.is_some() {
             let exerted = Momentum::at(point, impulse);
+            match by {
+                BodyKind::Free(_) => {}
+                BodyKind::Fixed => self.world.account.momentum.fixed.add(exerted),
+                BodyKind::Scripted => self.world.account.momentum.scripted.add(exerted),
+            }
+        }
+    }
+
+    /// Books the moment of impulses (N·m·s) without force that a fixed or scripted body exerted on a free one.
+    pub fn book_support_moment(&mut self, by: &BodyKind, moment: DVec3) {
+        if self.world.account.open.is_some() {
+            let exerted = Momentum { linear: DVec3::ZERO, angular: moment };
             match by {
                 BodyKind::Free(_) => {}
                 BodyKind::Fixed => self.world.account.momentum.fixed.add(exerted),

@@ -283,6 +283,8 @@ pub struct BodyBuilder {
     properties: Option<MassProperties>,
     friction: f64,
     restitution: f64,
+    rolling_friction: Option<f64>,
+    torsional_friction: Option<f64>,
     tag: u64,
 }
 
@@ -298,6 +300,8 @@ impl BodyBuilder {
             properties: None,
             friction: DEFAULT_FRICTION,
             restitution: DEFAULT_RESTITUTION,
+            rolling_friction: None,
+            torsional_friction: None,
             tag: 0,
         }
     }
@@ -372,6 +376,18 @@ impl BodyBuilder {
         self
     }
 
+    /// Rolling friction of all shapes without one of their own or a material, m. Default 0.
+    pub fn rolling_friction(mut self, length: f64) -> Self {
+        self.rolling_friction = Some(length);
+        self
+    }
+
+    /// Torsional friction of all shapes without one of their own or a material, m. Default 0.
+    pub fn torsional_friction(mut self, length: f64) -> Self {
+        self.torsional_friction = Some(length);
+        self
+    }
+
     /// Restitution of all shapes without one of their own. Default [`DEFAULT_RESTITUTION`].
     pub fn restitution(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
@@ -433,9 +449,15 @@ impl BodyBuilder {
                 },
             };
             check_surface(id, surface, materials)?;
+            let mut traction = given.traction;
+            if given.material.is_none() {
+                traction.rolling_friction = traction.rolling_friction.or(self.rolling_friction);
+                traction.torsional_friction = traction.torsional_friction.or(self.torsional_friction);
+            }
+            traction.check().map_err(named)?;
             let extent = Extent::new(&shape, body_from_user * given.user_from_shape);
             let (groups, sensor) = (given.groups, given.sensor);
-            colliders.push(Collider { body: id, shape, extent, surface, groups, sensor });
+            colliders.push(Collider { body: id, shape, extent, surface, groups, sensor, traction });
         }
         let colliders_of = SmallVec::new();
         let body = Body {

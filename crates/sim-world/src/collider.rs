@@ -1,8 +1,8 @@
 //! Colliders: shapes on bodies, with their surface and what they may touch.
 
 use crate::{body::Body, piece::Extent};
-use rigid_impulse::MaterialId;
-use sim_math::Pose;
+use rigid_impulse::{BodyError, MaterialId, check_turning_friction};
+use sim_math::{Pose, glam::DVec3};
 use sim_traits::{BodyId, Shape};
 
 /// Which colliders meet: two of them do if each is in a group that the other's mask has.
@@ -46,6 +46,46 @@ pub enum Surface {
     Named(MaterialId),
 }
 
+/// How a surface resists turning, and how it moves along itself. The default does neither.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Traction {
+    /// Rolling friction, m: see [`Material`](rigid_impulse::Material). `None` for the material's, or 0 without one.
+    pub rolling_friction: Option<f64>,
+    /// Torsional friction, m: the same.
+    pub torsional_friction: Option<f64>,
+    /// Velocity of the surface against its body, in the user's frame of the body, m/s: a conveyor belt. What is along the normal of a contact does not count.
+    pub surface_velocity: DVec3,
+}
+
+impl Traction {
+    /// `Ok` for numbers that can be.
+    pub(crate) fn check(&self) -> Result<(), BodyError> {
+        let [rolling, torsional] =
+            [self.rolling_friction, self.torsional_friction].map(Option::unwrap_or_default);
+        check_turning_friction(rolling, torsional)?;
+        match self.surface_velocity.to_array().into_iter().find(|x| !x.is_finite()) {
+            Some(value) => Err(BodyError::NonFinite { what: "surface velocity", value }),
+            None => Ok(()),
+        }
+    }
+
+    /// True if it changes nothing.
+    pub(crate) fn is_plain(&self) -> bool {
+        let none = |length: Option<f64>| length.unwrap_or_default() == 0.0;
+        none(self.rolling_friction) && none(self.torsional_friction) && self.surface_velocity == DVec3::ZERO
+    }
+}
+
+/// Rolling and torsional friction of two surfaces together.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TurningFriction {
+    /// m.
+    pub rolling: f64,
+    /// m.
+    pub torsional: f64,
+}
+
 /// A shape to be put on a body, before it is.
 ///
 /// ```
@@ -66,6 +106,7 @@ pub struct ColliderBuilder {
     pub(crate) material: Option<MaterialId>,
     pub(crate) groups: Groups,
     pub(crate) sensor: bool,
+    pub(crate) traction: Traction,
 }
 
 impl ColliderBuilder {
@@ -81,6 +122,7 @@ impl ColliderBuilder {
             material: None,
             groups: Groups::default(),
             sensor: false,
+            traction: Traction::default(),
         }
     }
 
@@ -102,6 +144,27 @@ impl ColliderBuilder {
     #[must_use]
     pub fn restitution(mut self, restitution: f64) -> Self {
         self.restitution = Some(restitution);
+        self
+    }
+
+    /// Rolling friction of this surface, m; its material's or the body's otherwise.
+    #[must_use]
+    pub fn rolling_friction(mut self, length: f64) -> Self {
+        self.traction.rolling_friction = Some(length);
+        self
+    }
+
+    /// Torsional friction of this surface, m; its material's or the body's otherwise.
+    #[must_use]
+    pub fn torsional_friction(mut self, length: f64) -> Self {
+        self.traction.torsional_friction = Some(length);
+        self
+    }
+
+    /// Velocity of this surface against its body, in the body's user frame, m/s: a conveyor belt.
+    #[must_use]
+    pub fn surface_velocity(mut self, velocity: impl Into<DVec3>) -> Self {
+        self.traction.surface_velocity = velocity.into();
         self
     }
 
@@ -143,6 +206,7 @@ pub struct Collider {
     pub(crate) surface: Surface,
     pub(crate) groups: Groups,
     pub(crate) sensor: bool,
+    pub(crate) traction: Traction,
 }
 
 impl Collider {
@@ -172,6 +236,13 @@ impl Collider {
     #[must_use]
     pub fn surface(&self) -> Surface {
         self.surface
+    }
+
+    /// Rolling and torsional friction, and the velocity of the surface.
+    #[inline]
+    #[must_use]
+    pub fn traction(&self) -> &Traction {
+        &self.traction
     }
 
     /// Which colliders it meets.

@@ -133,6 +133,13 @@ impl World {
             bits.0.write_u32(collider.groups().member);
             bits.0.write_u32(collider.groups().mask);
             bits.0.write_u8(u8::from(collider.is_sensor()));
+            let traction = collider.traction();
+            if !traction.is_plain() {
+                bits.numbers(
+                    [traction.rolling_friction, traction.torsional_friction].map(Option::unwrap_or_default),
+                );
+                bits.vector(traction.surface_velocity);
+            }
         }
         for (_, force) in self.forces() {
             bits.force(force);

@@ -80,7 +80,7 @@ mod world;
 pub use access::StepperAccess;
 pub use account::{EnergyAccount, Momentum, MomentumAccount};
 pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
-pub use collider::{Collider, ColliderBuilder, Groups, Surface};
+pub use collider::{Collider, ColliderBuilder, Groups, Surface, Traction, TurningFriction};
 pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};
 pub use dense::Dense;
 pub use error::WorldError;

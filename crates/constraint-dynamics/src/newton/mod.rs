@@ -153,6 +153,7 @@ impl ConeNewton {
     ) -> Option<u32> {
         let Self { system, trial, gradient, params, .. } = self;
         let mut before = f64::INFINITY;
+        system.load(problem, groups.points(), base);
         for k in 0..params.steps {
             let w = std::mem::take(&mut system.w);
             let value = system.evaluate(problem, groups, base, penalty, &w);

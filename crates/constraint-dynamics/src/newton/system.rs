@@ -43,7 +43,7 @@ use sim_math::{
     dense::CuthillMcKee,
     glam::{DMat3, DVec3},
 };
-use sim_traits::{BlockSide, Bounds, FreeBody, Groups, Law, RowProblem, project_on_cone};
+use sim_traits::{BlockSide, Bounds, FreeBody, Groups, Law, RowProblem, Turning, project_on_cone};
 
 /// Share of what a row gives way by which equalities are regularised.
 pub(super) const HOLD: f64 = 1e-10;
@@ -69,6 +69,21 @@ pub(super) fn derivative(x: DVec3, mu: f64) -> DMat3 {
     let outer =
         |v: DVec3, scale: f64| DMat3::from_cols(v * (v.x * scale), v * (v.y * scale), v * (v.z * scale));
     outer(edge, 1.0 / (1.0 + mu * mu)) + outer(across, mu * z / t)
+}
+
+/// Derivative of the projection on a disc across and an interval about the normal at x.
+fn turning_derivative(x: DVec3, [across, about]: [f64; 2]) -> DMat3 {
+    let size = x.truncate().length();
+    let inside = if x.z.abs() < about { 1.0 } else { 0.0 };
+    if size <= across {
+        let disc = if across > 0.0 { 1.0 } else { 0.0 };
+        return DMat3::from_diagonal(DVec3::new(disc, disc, inside));
+    }
+    let d = x.truncate() / size;
+    let along = DVec3::new(-d.y, d.x, 0.0) * (across / size).sqrt();
+    let mut out = DMat3::from_cols(along * along.x, along * along.y, DVec3::ZERO);
+    out.z_axis.z = inside;
+    out
 }
 
 /// A row that is an equality.
@@ -105,6 +120,8 @@ pub(super) struct System {
     rho: Vec<f64>,
     /// 1/W of the rows of the blocks that are no points.
     rho_rows: Vec<DVec3>,
+    /// Normal impulses that bound those of the blocks that are no points.
+    loads: Vec<f64>,
     /// Variables that a block acts on, with its rows.
     rows: Vec<(usize, DVec3)>,
     /// s of contacts: friction times slip of the round before.
@@ -324,10 +341,22 @@ impl System {
                     self.constant &= (0..3).all(|row| bounds.holds(row) || !bounds.is_used(row));
                     self.rho_rows.push(1.0 / diagonal);
                 }
+                Law::Turning(_) => {
+                    self.constant = false;
+                    // The rows of a disc have one penalty.
+                    let [across, about] = Turning::responses(&w).map(|w| 1.0 / w.max(least));
+                    self.rho_rows.push(DVec3::new(across, across, about));
+                }
                 _ => self.rho_rows.push(DVec3::ZERO),
             }
         }
         self.matrix.reset(std::iter::empty());
+    }
+
+    /// A round begins: friction against turning has the normal impulses of the one before.
+    pub(super) fn load(&mut self, problem: &RowProblem<'_>, points: usize, base: &[DVec3]) {
+        self.loads.clear();
+        self.loads.extend((points..problem.len()).map(|c| problem.load(c, base)));
     }
 
     /// True if there are rows that are equalities.
@@ -487,7 +516,7 @@ impl System {
         for (c, base) in base.iter().enumerate().skip(points) {
             let (x, stiffness) = self.sided_target(problem, groups, (c, *base), penalty, w);
             let law = problem.law(c);
-            let p = law.project(x);
+            let p = law.project(x, self.loads[c - points]);
             for row in 0..3 {
                 let counts = bounds_of(&law).is_none_or(|b| b.is_used(row) && !b.holds(row));
                 if counts && stiffness[row] > 0.0 {
@@ -661,6 +690,9 @@ impl System {
                     };
                     DMat3::from_diagonal(DVec3::new(inside(0), inside(1), inside(2)) * stiffness)
                 }
+                Law::Turning(turning) => {
+                    turning_derivative(x, turning.bounds(self.loads[block])) * DMat3::from_diagonal(stiffness)
+                }
                 _ => DMat3::ZERO,
             };
             if d == DMat3::ZERO {
@@ -714,6 +746,22 @@ impl System {
 mod tests {
     use super::*;
     use sim_math::testkit::SplitMix64;
+
+    #[test]
+    fn the_derivative_of_the_projection_on_bounds_of_turning_is_right() {
+        let mut random = SplitMix64(7);
+        for _ in 0..2000 {
+            let x = random.vec3(1.0);
+            let turning = Turning { contact: 0, rolling: random.unit(), torsional: random.unit() };
+            let of = |x| turning_derivative(x, turning.bounds(0.7));
+            for axis in 0..3 {
+                let step = DVec3::AXES[axis] * 1e-6;
+                let slope = (turning.clamp(x + step, 0.7) - turning.clamp(x - step, 0.7)) / 2e-6;
+                let same = of(x + step).abs_diff_eq(of(x), 1e-3) && of(x - step).abs_diff_eq(of(x), 1e-3);
+                assert!(!same || (slope - of(x).col(axis)).length() < 1e-4, "{x}: {slope}");
+            }
+        }
+    }
 
     #[test]
     fn the_derivative_of_the_projection_is_right() {

@@ -49,6 +49,15 @@ pub struct BodySpec {
     /// Coefficient of restitution, in place of the material's.
     #[serde(skip_serializing_if = "is_default")]
     pub restitution: Option<f64>,
+    /// Rolling friction, m, in place of the material's.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rolling_friction: Option<f64>,
+    /// Torsional friction, m, in place of the material's.
+    #[serde(skip_serializing_if = "is_default")]
+    pub torsional_friction: Option<f64>,
+    /// Velocity of its surfaces against it, in its frame, m/s: a conveyor belt.
+    #[serde(skip_serializing_if = "is_default")]
+    pub surface_velocity: Triple,
     /// Prescribed motion of a scripted body.
     #[serde(skip_serializing_if = "is_default")]
     pub motion: Option<MotionSpec>,

@@ -270,6 +270,7 @@ impl Reader<'_> {
             scene.about = scene.about.or(part.about);
             scene.gravity = scene.gravity.or(part.gravity);
             scene.combine.friction = scene.combine.friction.or(part.combine.friction);
+            scene.combine.turning = scene.combine.turning.or(part.combine.turning);
             scene.combine.restitution = scene.combine.restitution.or(part.combine.restitution);
             scene.stepper.kind = scene.stepper.kind.or(part.stepper.kind);
             // One of the two says it all.

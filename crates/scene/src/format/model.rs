@@ -75,6 +75,12 @@ pub struct MaterialSpec {
     /// Coefficient of restitution. Default 0.2.
     #[serde(skip_serializing_if = "is_default")]
     pub restitution: Option<f64>,
+    /// Rolling friction, m. Default 0.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rolling_friction: Option<f64>,
+    /// Torsional friction, m. Default 0.
+    #[serde(skip_serializing_if = "is_default")]
+    pub torsional_friction: Option<f64>,
 }
 
 /// What two materials do together.
@@ -101,6 +107,9 @@ pub struct CombineSpec {
     /// Rule for restitution. Default `greatest`.
     #[serde(skip_serializing_if = "is_default")]
     pub restitution: Option<Rule>,
+    /// Rule for rolling and torsional friction. Default `greatest`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub turning: Option<Rule>,
 }
 
 /// How two coefficients become one.

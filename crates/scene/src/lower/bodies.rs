@@ -12,6 +12,7 @@ use crate::format::{
     body::VaryField,
     error::{Place, SceneError},
 };
+use rigid_impulse::{Material, MaterialId};
 use sim_math::{
     Pose, Sym3,
     mass::{self, MassProperties},
@@ -128,6 +129,12 @@ fn check(spec: &BodySpec, shaper: &Shaper<'_>, place: &Place) -> Result<(), Scen
     if let Some(value) = spec.restitution {
         place.share("restitution", value)?;
     }
+    for (name, length) in
+        [("rolling_friction", spec.rolling_friction), ("torsional_friction", spec.torsional_friction)]
+    {
+        place.natural(name, length.unwrap_or_default())?;
+    }
+    place.vector("surface_velocity", spec.surface_velocity)?;
     if let Some(name) = &spec.material {
         shaper.known_material(name, &place.field("material"))?;
     }
@@ -243,7 +250,7 @@ fn body(
                         .unwrap_or(DEFAULT_RESTITUTION),
                 ),
         };
-        builder = builder.collider(collider);
+        builder = builder.collider(with_traction(collider, spec, own.or(of_body), overridden));
         if spec.kind == KindSpec::Free {
             parts.push((piece, density));
         }
@@ -258,6 +265,23 @@ fn body(
         }
     }
     Ok(builder)
+}
+
+/// Rolling and torsional friction and the velocity of a surface. Where the collider is not of its material any more, it has its lengths still.
+fn with_traction(
+    mut collider: ColliderBuilder,
+    spec: &BodySpec,
+    material: Option<(MaterialId, &Material)>,
+    overridden: bool,
+) -> ColliderBuilder {
+    let of_material = material.filter(|_| overridden).map(|(_, m)| m);
+    if let Some(length) = spec.rolling_friction.or(of_material.map(|m| m.rolling_friction)) {
+        collider = collider.rolling_friction(length);
+    }
+    if let Some(length) = spec.torsional_friction.or(of_material.map(|m| m.torsional_friction)) {
+        collider = collider.torsional_friction(length);
+    }
+    collider.surface_velocity(spec.surface_velocity.0)
 }
 
 /// Mass that does not follow from the shapes alone; `None` if it does.

@@ -233,15 +233,28 @@ impl Materials {
         if let Some(restitution) = scene.combine.restitution {
             table.restitution = rule(restitution);
         }
+        if let Some(turning) = scene.combine.turning {
+            table.turning = rule(turning);
+        }
         let mut ids = BTreeMap::new();
         for (name, spec) in &scene.materials {
             let place = loaded.material(name);
             let usual = Material::default();
+            for (name, length) in
+                [("rolling_friction", spec.rolling_friction), ("torsional_friction", spec.torsional_friction)]
+            {
+                place.natural(name, length.unwrap_or_default())?;
+            }
             let material = Material::new(
                 place.natural("friction", spec.friction.unwrap_or(usual.friction))?,
                 place.share("restitution", spec.restitution.unwrap_or(usual.restitution))?,
                 place.positive("density", spec.density.unwrap_or(usual.density))?,
             );
+            let material = material.and_then(|material| {
+                let [rolling, torsional] =
+                    [spec.rolling_friction, spec.torsional_friction].map(Option::unwrap_or_default);
+                material.with_turning_friction(rolling, torsional)
+            });
             ids.insert(name.clone(), table.add(material.map_err(|e| place.error(e))?));
         }
         for (k, pair) in scene.pairs.iter().enumerate() {

@@ -21,6 +21,7 @@ pub(super) fn sync(
     world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
     world.refuse_joints("event-driven")?;
+    world.refuse_traction("event-driven has no rolling or torsional friction and no moving surfaces")?;
     let known = tables.seen == Some(world.mark_before_changes())
         && tables.reached.to_bits() == world.time().to_bits();
     let result = if known {

@@ -48,7 +48,9 @@ use super::{
     sites::Previous,
     state::{Books, Detection, IslandSpan, Memory, Mixed, Problem, Setup, StepBodies},
     stepper::Stage,
-    stiff, struck, turn_limit,
+    stiff, struck,
+    traction::{self, SiteTraction},
+    turn_limit,
 };
 use constraint_dynamics::{
     Delassus, Islands,
@@ -111,7 +113,10 @@ pub(super) fn solve_contacts(
         for (body, body_step) in bodies.pool.iter_mut().zip(&bodies.body_steps) {
             body.velocity = body_step.start + body_step.force_change;
         }
-        if rest::try_rest(setup, found, bodies, &problem.joined, &mut problem.memory, h) {
+        problem.joined.drop_extras();
+        traction::read_traction(found, &mut problem.tractions, world);
+        let Problem { joined, tractions, memory, .. } = problem;
+        if rest::try_rest(setup, found, bodies, joined, tractions, memory, h) {
             books.trace(Stage::Rows);
             books.trace(Stage::Solve);
             clear_debts(setup, found, bodies, &mut problem.memory);
@@ -145,6 +150,9 @@ pub(super) fn solve_contacts(
     joined::mark_jointed(bodies, &problem.joined);
     book_contacts(found, bodies, problem, books, world, h);
     joined::book_joints(bodies, &mut problem.joined, books, world, h);
+    if !problem.tractions.is_empty() {
+        traction::book_turning(bodies, problem, world);
+    }
     for (k, site) in found.sites.all.iter().enumerate() {
         // What sleeps keeps its impulses until it wakes.
         let moves = site.bodies.iter().any(|slot| bodies.pool[*slot as usize].is_movable());
@@ -310,6 +318,12 @@ fn collect(
         };
         problem.order.push(k);
         problem.contacts.push(contact_at(site, bias));
+        let traction = traction::of_site(&problem.tractions, k as usize);
+        if traction != SiteTraction::NONE {
+            let m = problem.contacts.len() - 1;
+            let (joined, contact) = (&mut problem.joined, &mut problem.contacts[m]);
+            problem.mixed.order.extend(traction::add_traction(found, bodies, joined, contact, m, traction));
+        }
     }
     let pairs = pairs.iter().map(|m| *m as usize - count);
     problem.mixed.order.extend(problem.joined.blocks_of(pairs));
@@ -453,7 +467,8 @@ pub(super) fn solve_mixed(
 ) -> Result<Settled, RowError> {
     let Mixed { order, blocks, delassus, .. } = &mut problem.mixed;
     blocks.clear();
-    blocks.extend(order[members].iter().map(|&k| problem.joined.blocks[k as usize]));
+    let block = |k: &u32| traction::of_island(problem.joined.blocks[*k as usize], contacts.start);
+    blocks.extend(order[members].iter().map(block));
     let view = PoolBlocks { blocks, sides: &problem.joined.sides };
     let contacts = &problem.contacts[contacts];
     let Some(solver) = setup.parts.contacts.solver() else {
@@ -558,12 +573,17 @@ fn book_contacts(
         // Parting under load, which no exact solution does, has given energy.
         let taken = problem.impulses[m].z * if closing < 0.0 { closing } else { gave_way.max(0.0) };
         let along = problem.contacts[m].frame.z_axis * problem.impulses[m].z;
-        let friction = (impulse - along).dot(ends[0] - ends[1]);
+        let belt = traction::of_site(&problem.tractions, site).belt;
+        let friction = (impulse - along).dot(ends[0] - ends[1] + belt);
         let sides = problem.contacts[m].bodies;
         let movable = sides.map(|slot| bodies.pool[slot as usize].is_movable());
         problem.memory.debts.gave_way(sides, movable, [taken, friction]);
         let entry = Entry { site, impulse, approach, kind, before: ends };
         book(found, bodies, books, world, entry);
+        if belt != DVec3::ZERO {
+            let given = (impulse - along).dot(belt);
+            world.book_contact_work(&ContactWork { friction: given, scripted: -given, ..Default::default() });
+        }
     }
     let mut imbalance = 0.0_f64;
     for (body, body_step) in bodies.pool.iter().zip(&bodies.body_steps) {

@@ -85,6 +85,8 @@ pub(super) struct Joined {
     pub(super) blocks: Vec<PoolBlock>,
     pub(super) sides: Vec<PoolSide>,
     pub(super) impulses: Vec<DVec3>,
+    /// Sides of the blocks of joints, which come first: others may be appended for a problem.
+    own_sides: usize,
     /// n by block.
     bends: Vec<DVec3>,
     /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
@@ -103,9 +105,30 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// True if there are no rows.
+    /// True if there are no joints.
     pub(super) fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+        self.rows.blocks.is_empty()
+    }
+
+    /// Forgets the blocks that were appended.
+    pub(super) fn drop_extras(&mut self) {
+        self.blocks.truncate(self.rows.blocks.len());
+        self.impulses.truncate(self.rows.blocks.len());
+        self.sides.truncate(self.own_sides);
+    }
+
+    /// Appends a block that is of no joint; returns its number.
+    pub(super) fn append(&mut self, sides: &[PoolSide], law: Law, bias: DVec3, impulse: DVec3) -> u32 {
+        let start = self.sides.len() as u32;
+        self.sides.extend_from_slice(sides);
+        self.blocks.push(PoolBlock { sides: [start, self.sides.len() as u32], law, bias });
+        self.impulses.push(impulse);
+        self.blocks.len() as u32 - 1
+    }
+
+    /// The blocks that were appended, with their numbers.
+    pub(super) fn extras(&self) -> impl Iterator<Item = (usize, &PoolBlock)> {
+        self.blocks.iter().enumerate().skip(self.rows.blocks.len())
     }
 
     /// Blocks with their sides.
@@ -177,6 +200,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.first_of.clear();
     joined.held.clear();
     joined.grounded.clear();
+    joined.own_sides = 0;
     if world.joint_count() == 0 {
         return;
     }
@@ -211,6 +235,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
             joined.bends.push(DVec3::ZERO);
         }
     }
+    joined.own_sides = joined.sides.len();
     pair_joints(bodies, joined);
 }
 
@@ -261,7 +286,7 @@ pub(super) fn prepare_joints(
         bend_joints(setup, bodies, joined, world, h);
     }
     let pulled = PULLED * setup.radius;
-    for k in 0..joined.blocks.len() {
+    for k in 0..joined.rows.blocks.len() {
         let row = &joined.rows.blocks[k];
         let mut u = row.drift;
         for side in joined.view().of(&joined.blocks[k]) {
@@ -345,7 +370,7 @@ pub(super) fn swing_limit(
     let mut loads = std::mem::take(&mut joined.loads);
     loads.clear();
     loads.resize(bodies.pool.len(), 0.0);
-    for (block, p) in joined.blocks.iter().zip(&joined.impulses) {
+    for (block, p) in joined.blocks[..joined.rows.blocks.len()].iter().zip(&joined.impulses) {
         for side in joined.view().of(block) {
             let body = &bodies.pool[side.body as usize];
             let force = (side.forces * *p).length() / memory.last_step;

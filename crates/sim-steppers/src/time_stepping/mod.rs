@@ -23,6 +23,7 @@
 //! | `contact` | the contact problem of a step |
 //! | `stiff` | the same where springs hold the bodies |
 //! | `joined` | joints as blocks of the problem |
+//! | `traction` | rolling and torsional friction as blocks, surfaces that move |
 //! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `repay` | what that lifts is paid for by motion |
@@ -62,6 +63,7 @@ mod state;
 mod stepper;
 mod stiff;
 mod struck;
+mod traction;
 mod travel;
 mod turn_limit;
 mod turning;

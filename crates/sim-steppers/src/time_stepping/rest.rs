@@ -41,6 +41,7 @@ use super::{
     joined::Joined,
     sites::Previous,
     state::{Books, Detection, Memory, Setup, StepBodies},
+    traction::SiteTraction,
 };
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
@@ -69,6 +70,7 @@ pub(super) fn try_rest(
     found: &Detection,
     bodies: &StepBodies,
     joined: &Joined,
+    tractions: &[SiteTraction],
     memory: &mut Memory,
     h: f64,
 ) -> bool {
@@ -105,6 +107,10 @@ pub(super) fn try_rest(
                 resting.still[site.bodies[1 - side] as usize] = false;
             }
         }
+    }
+    // What lies on a surface that moves is carried along.
+    for (site, _) in sites.all.iter().zip(tractions).filter(|(_, t)| t.belt != DVec3::ZERO) {
+        site.bodies.iter().for_each(|slot| resting.still[*slot as usize] = false);
     }
     // What joints hold is solved.
     for (k, _) in joined.held.iter().enumerate().filter(|(_, held)| **held) {

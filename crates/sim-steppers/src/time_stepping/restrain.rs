@@ -54,6 +54,8 @@ pub(super) fn restrain(
     let (mut b, mut w) = (0.0, 0.0);
     for m in start..end {
         let (contact, p) = (&problem.contacts[m], problem.impulses[m]);
+        // What surfaces that move give is no gain.
+        b += p.truncate().dot(contact.bias.truncate());
         let p = contact.frame * p;
         let relative = |of: &dyn Fn(usize) -> Motion| {
             let at = |slot: u32| {

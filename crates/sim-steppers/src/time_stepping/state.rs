@@ -12,6 +12,7 @@ use super::{
     sites::Sites,
     stepper::{Stage, TimeParts},
     stiff::Stiff,
+    traction::SiteTraction,
 };
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact,
@@ -75,6 +76,8 @@ pub(super) struct Problem {
     /// What earlier steps left.
     pub(super) memory: Memory,
     pub(super) joined: Joined,
+    /// By site: what surfaces do besides Coulomb friction; empty if none does anything.
+    pub(super) tractions: Vec<SiteTraction>,
     pub(super) stiff: Stiff,
     pub(super) impacts: Impacts,
     /// By site: flies to a bounce.

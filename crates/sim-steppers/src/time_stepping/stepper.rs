@@ -191,6 +191,9 @@ impl TimeStepping {
         refuse_unknown_forces(world)?;
         if self.soft.is_some() {
             world.refuse_joints("soft time stepping")?;
+            world.refuse_traction(
+                "soft time stepping has no rolling or torsional friction and no moving surfaces",
+            )?;
         }
         self.find_scale(world);
         self.found.detect.invalidate();

@@ -1,6 +1,6 @@
 //! How well impulses obey their laws.
 
-use super::law::{Law, project_on_cone};
+use super::law::{Law, Turning, project_on_cone};
 use sim_math::glam::{DMat3, DVec3};
 
 /// How well impulses obey the laws of their blocks.
@@ -9,7 +9,7 @@ use sim_math::glam::{DMat3, DVec3};
 pub struct RowCertificate {
     /// Largest distance of a block from obeying its law, as a velocity, m/s: zero exactly for solutions.
     pub residual: f64,
-    /// Largest |`p_t`| − μ `p_z`, −`p_z`, or way beyond a bound, N·s; at most 0 for admissible impulses.
+    /// Largest |`p_t`| − μ `p_z`, −`p_z`, or way beyond a bound, N·s or N·m·s; at most 0 for admissible impulses.
     pub cone_violation: f64,
     /// Largest speed of approach left, of contacts and limits, m/s; at most 0 if none approaches.
     pub approach: f64,
@@ -42,11 +42,13 @@ impl RowCertificate {
         self.gap_power = self.gap_power.max((p.z * u.z).abs());
     }
 
-    /// Takes one more block in, with its impulse, its velocity (what it gives way by compliance included) and its response to itself. NaN counts as infinite.
-    pub fn include_block(&mut self, law: &Law, p: DVec3, u: DVec3, w: &DMat3) {
-        let Law::Bounded(bounds) = law else {
-            let Law::Cone { friction } = law else { return };
-            return self.include(p, u, *friction, w.z_axis.z);
+    /// Takes one more block in, with its impulse, its velocity (what it gives way by compliance included), its response to itself, and the normal impulse of the
+    /// contact that its law names, if it names one. NaN counts as infinite.
+    pub fn include_block(&mut self, law: &Law, p: DVec3, u: DVec3, w: &DMat3, load: f64) {
+        let bounds = match law {
+            Law::Bounded(bounds) => bounds,
+            Law::Cone { friction } => return self.include(p, u, *friction, w.z_axis.z),
+            Law::Turning(turning) => return self.include_turning(turning, p, u, w, load),
         };
         let least = LEAST * law.size(w);
         for row in (0..3).filter(|&row| bounds.is_used(row)) {
@@ -61,5 +63,17 @@ impl RowCertificate {
                 self.gap_power = self.gap_power.max((p[row] * u[row]).abs());
             }
         }
+    }
+
+    fn include_turning(&mut self, turning: &Turning, p: DVec3, u: DVec3, w: &DMat3, load: f64) {
+        let least = LEAST * Law::Turning(*turning).size(w);
+        let [across, about] = Turning::responses(w).map(|w| w.max(least));
+        let target = p - DVec3::new(u.x / across, u.y / across, u.z / about);
+        let off = p - turning.clamp(target, load);
+        let residual = (off.truncate().length() * across).max(off.z.abs() * about);
+        self.residual = self.residual.max(if residual.is_nan() { f64::INFINITY } else { residual });
+        let bounds = turning.bounds(load);
+        let beyond = (p.truncate().length() - bounds[0]).max(p.z.abs() - bounds[1]);
+        self.cone_violation = self.cone_violation.max(beyond);
     }
 }

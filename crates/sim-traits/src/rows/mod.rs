@@ -16,6 +16,6 @@ mod solver;
 
 pub use certificate::RowCertificate;
 pub use groups::{BlockSide, FreeBody, Groups, SidedBlocks};
-pub use law::{Bounds, Law, project_on_cone};
+pub use law::{Bounds, Law, Turning, project_on_cone};
 pub use problem::RowProblem;
 pub use solver::{RowError, RowReport, RowSolver};

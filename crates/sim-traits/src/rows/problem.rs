@@ -6,7 +6,7 @@
 use super::{
     certificate::RowCertificate,
     groups::Groups,
-    law::{Bounds, Law},
+    law::{Bounds, Law, Turning},
     solver::RowError,
 };
 use sim_math::glam::{DMat3, DVec3};
@@ -183,8 +183,27 @@ impl<'a> RowProblem<'a> {
                 Err(RowError::Negative { what: "friction", block, value: friction })
             }
             Law::Bounded(bounds) => Self::check_bounds(block, &bounds),
+            Law::Turning(turning) => self.check_turning(block, &turning),
             Law::Cone { .. } => Ok(()),
         }
+    }
+
+    fn check_turning(&self, block: usize, turning: &Turning) -> Result<(), RowError> {
+        let (contact, contacts) = (turning.contact as usize, self.friction.len());
+        if contact >= contacts {
+            return Err(RowError::NotAContact { block, contact, contacts });
+        }
+        for (what, value) in
+            [("rolling friction", turning.rolling), ("torsional friction", turning.torsional)]
+        {
+            if !value.is_finite() {
+                return Err(RowError::NonFinite { what, block, value });
+            }
+            if value < 0.0 {
+                return Err(RowError::Negative { what, block, value });
+            }
+        }
+        Ok(())
     }
 
     fn check_bounds(block: usize, bounds: &Bounds) -> Result<(), RowError> {
@@ -321,6 +340,13 @@ impl<'a> RowProblem<'a> {
         }
     }
 
+    /// The normal impulse that bounds the impulses of a block, N·s: of the contact that its law names; 0 for other laws.
+    #[inline]
+    #[must_use]
+    pub fn load(&self, block: usize, impulses: &[DVec3]) -> f64 {
+        self.law(block).contact().map_or(0.0, |contact| impulses[contact].z)
+    }
+
     /// Largest velocity that impulses have to answer, m/s: of slip, approach, or of what joints hold. A gap that stays open, however wide, does not count.
     #[must_use]
     pub fn scale(&self) -> f64 {
@@ -357,7 +383,7 @@ impl<'a> RowProblem<'a> {
             let u = self.relative_velocity(c, impulses);
             match self.friction.get(c) {
                 Some(&mu) => all.include(p, u, mu, self.diagonal(c).z_axis.z),
-                None => all.include_block(&self.law(c), p, u, &self.diagonal(c)),
+                None => all.include_block(&self.law(c), p, u, &self.diagonal(c), self.load(c, impulses)),
             }
         }
         all
@@ -406,6 +432,33 @@ mod tests {
         for wrong in [DVec3::new(-1.9, 0.0, 0.5), DVec3::new(-2.0, 0.1, 0.5), DVec3::new(-2.0, 0.0, 0.4)] {
             assert!(problem.certificate(&[wrong]).residual > 0.01, "{wrong}");
         }
+    }
+
+    #[test]
+    fn turning_is_measured_with_the_load_of_its_contact() {
+        // A contact that bears 1 N·s, rolling and spinning too fast for friction to hold.
+        let (w, b) = ([DMat3::IDENTITY; 2], [DVec3::NEG_Z, DVec3::new(0.0, 2.0, -1.0)]);
+        let laws = [Law::Turning(Turning { contact: 0, rolling: 0.5, torsional: 0.1 })];
+        let problem = RowProblem::new(&[0, 1, 2], &[0, 1], &w, &b, &[0.5], &laws).unwrap();
+        let right = problem.certificate(&[DVec3::Z, DVec3::new(0.0, -0.5, 0.1)]);
+        assert!(right.residual < 1e-15 && right.cone_violation <= 0.0, "{right:?}");
+        for wrong in [DVec3::ZERO, DVec3::new(0.0, -0.4, 0.1), DVec3::new(0.0, -0.5, 0.0), DVec3::NEG_Y] {
+            assert!(problem.certificate(&[DVec3::Z, wrong]).residual > 0.01, "{wrong}");
+        }
+        let wrong = |turning| {
+            let laws = [Law::Turning(turning)];
+            RowProblem::new(&[0, 1, 2], &[0, 1], &w, &b, &[0.5], &laws).unwrap_err().to_string()
+        };
+        let fine = Turning { contact: 0, rolling: 0.5, torsional: 0.1 };
+        assert_eq!(
+            wrong(Turning { contact: 1, ..fine }),
+            "block 1: its contact 1 is not one of the 1 contacts"
+        );
+        assert_eq!(
+            wrong(Turning { rolling: -0.5, ..fine }),
+            "block 1: rolling friction must not be negative, got -0.5"
+        );
+        assert!(wrong(Turning { torsional: f64::NAN, ..fine }).contains("torsional friction is not finite"));
     }
 
     #[test]

@@ -57,6 +57,16 @@ pub enum RowError {
         /// Which block.
         block: usize,
     },
+    /// A law names a contact that is none.
+    #[error("block {block}: its contact {contact} is not one of the {contacts} contacts")]
+    NotAContact {
+        /// Which block.
+        block: usize,
+        /// The contact that it names.
+        contact: usize,
+        /// How many contacts there are.
+        contacts: usize,
+    },
     /// Nothing gives way: along the normal of a contact, or along any row of another block.
     #[error("block {block}: nothing gives way, response {value}")]
     Immovable {

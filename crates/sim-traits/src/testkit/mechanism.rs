@@ -3,6 +3,7 @@
 use super::{SplitMix64, row_solver::Bounds as Demands};
 use crate::{
     BlockSide, Bounds, FreeBody, Groups, Law, RowCertificate, RowError, RowProblem, RowSolver, SidedBlocks,
+    Turning,
 };
 use sim_math::glam::{DMat3, DVec3};
 
@@ -213,8 +214,28 @@ impl Mechanism {
             bounds = bounds.with(0, f64::NEG_INFINITY, f64::INFINITY);
             this.block(&sides, Law::Bounded(bounds), random.vec3(1.0));
         }
+        if contacts {
+            this.resist_turning(random);
+        }
         this.finish()?;
         Ok(this)
+    }
+
+    /// Adds rolling and torsional friction to some of the contacts.
+    fn resist_turning(&mut self, random: &mut SplitMix64) {
+        for c in 0..self.sides.len() {
+            if random.unit() < 0.5 {
+                continue;
+            }
+            let frame = self.frames[c];
+            let sides: Vec<BlockSide> = (self.sides[c].into_iter().zip([1.0, -1.0]))
+                .filter(|(body, _)| (*body as usize) < self.bodies.len())
+                .map(|(body, sign)| BlockSide::Body { body, moments: frame * sign, forces: DMat3::ZERO })
+                .collect();
+            let (rolling, torsional) = ([0.0, 0.02, 0.1][random.below(3)], random.range(0.01, 0.1));
+            let law = Law::Turning(Turning { contact: c as u32, rolling, torsional });
+            self.block(&sides, law, random.vec3(1.0));
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::SplitMix64;
 use super::mechanism;
-use crate::{Law, RowError, RowProblem, RowSolver};
+use crate::{Law, RowError, RowProblem, RowSolver, Turning};
 use sim_math::glam::{DMat3, DVec3};
 
 /// What to demand.
@@ -130,6 +130,7 @@ impl Owned {
 /// What the solver did wrong, and on which problem.
 pub fn conformance(solver: &mut dyn RowSolver, bounds: &Bounds) -> Result<(), String> {
     closed_forms(solver)?;
+    turning(solver)?;
     random_problems(solver, bounds)?;
     mechanism::conformance(solver, bounds)?;
     bad_input(solver)
@@ -168,6 +169,36 @@ fn closed_forms(solver: &mut dyn RowSolver) -> Result<(), String> {
         let allowed = 1e-9 + mu * expected.z * (2.0 * error).sqrt().max(error);
         if exceeds((p[0] - expected).length(), allowed) {
             return Err(format!("{name}: {}, expected {expected}", p[0]));
+        }
+    }
+    Ok(())
+}
+
+/// A contact that bears 1 N·s, and the law of turning there: held, rolling, spinning, both; and under a contact that parts.
+fn turning(solver: &mut dyn RowSolver) -> Result<(), String> {
+    let cases = [
+        ("held", -1.0, DVec3::new(0.3, -0.2, 0.05), DVec3::new(-0.3, 0.2, -0.05)),
+        ("rolling", -1.0, DVec3::new(3.0, 4.0, 0.05), DVec3::new(-0.3, -0.4, -0.05)),
+        ("spinning", -1.0, DVec3::new(0.3, -0.2, 5.0), DVec3::new(-0.3, 0.2, -0.1)),
+        ("rolling and spinning", -2.0, DVec3::new(-8.0, 6.0, -5.0), DVec3::new(0.8, -0.6, 0.2)),
+        ("parting", 1.0, DVec3::ONE, DVec3::ZERO),
+    ];
+    for (name, approach, spin, expected) in cases {
+        let owned = Owned {
+            starts: vec![0, 1, 2],
+            columns: vec![0, 1],
+            blocks: vec![DMat3::IDENTITY; 2],
+            velocity: vec![DVec3::new(0.0, 0.0, approach), spin],
+            friction: vec![0.5],
+            laws: vec![Law::Turning(Turning { contact: 0, rolling: 0.5, torsional: 0.1 })],
+        };
+        let problem = owned.problem().map_err(|e| e.to_string())?;
+        let mut p = [DVec3::ZERO; 2];
+        solver.solve(&problem, &mut p).map_err(|e| format!("{name}: {e}"))?;
+        let error = solver.cone_error();
+        let allowed = 1e-9 + expected.length() * (2.0 * error).sqrt().max(error);
+        if exceeds((p[1] - expected).length(), allowed) {
+            return Err(format!("{name}: moments {}, expected {expected}", p[1]));
         }
     }
     Ok(())
@@ -255,6 +286,7 @@ mod tests {
         IgnoresLength,
         GivesUp,
         PushesTooHard,
+        TurnsFreely,
     }
 
     impl RowSolver for Naive {
@@ -289,7 +321,10 @@ mod tests {
                 for c in 0..problem.len().min(p.len()) {
                     let u = problem.relative_velocity(c, &before);
                     let Some(&mu) = problem.friction().get(c) else {
-                        p[c] = problem.law(c).project(p[c] - u / scale);
+                        if *self == Self::TurnsFreely && problem.law(c).contact().is_some() {
+                            continue;
+                        }
+                        p[c] = problem.law(c).project(p[c] - u / scale, problem.load(c, &before));
                         continue;
                     };
                     let mu = if *self == Self::NoFriction { 0.0 } else { mu };
@@ -344,6 +379,7 @@ mod tests {
             Naive::IgnoresLength,
             Naive::GivesUp,
             Naive::PushesTooHard,
+            Naive::TurnsFreely,
         ] {
             assert!(conformance(&mut broken, &SMALL).is_err(), "{broken:?} passed");
         }

@@ -4,7 +4,7 @@ use super::{Registry, SnapshotError};
 use crate::{
     account::Account,
     body::{Body, Rest, check_surface, check_velocity},
-    collider::{Collider, Groups, Surface},
+    collider::{Collider, Groups, Surface, Traction},
     control::{Control, Controller, OpenLoop, Pid, Quantity},
     dense::Dense,
     error::WorldError,
@@ -93,6 +93,7 @@ struct ColliderData {
     surface: Surface,
     groups: Groups,
     sensor: bool,
+    traction: Traction,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -178,6 +179,7 @@ impl WorldData {
                     surface: c.surface,
                     groups: c.groups,
                     sensor: c.sensor,
+                    traction: c.traction,
                 })
             });
             colliders.push((generation, data.transpose()?));
@@ -228,6 +230,7 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
+        world.tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
         check_owners(&world)?;
         for data in self.forces {
             let force = data.map(|d| d.force(registry)).transpose()?;
@@ -469,8 +472,9 @@ impl ColliderData {
             return Err(damaged("an unbounded shape on a free body"));
         }
         check_surface(self.body, self.surface, &world.materials)?;
+        self.traction.check().map_err(named)?;
         let extent = Extent::new(&shape, self.body_from_shape);
-        let Self { body, surface, groups, sensor, .. } = self;
-        Ok(Collider { body, shape, extent, surface, groups, sensor })
+        let Self { body, surface, groups, sensor, traction, .. } = self;
+        Ok(Collider { body, shape, extent, surface, groups, sensor, traction })
     }
 }

@@ -20,7 +20,7 @@ use crate::World;
 
 /// Version of the format of worlds.
 #[cfg(feature = "serde")]
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 #[cfg(feature = "serde")]
 const KIND: &str = "world";
 

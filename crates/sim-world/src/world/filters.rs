@@ -3,10 +3,12 @@
 use super::{Change, World};
 use crate::{
     body::{Body, Rest, check_surface},
-    collider::{Collider, Groups, Surface},
+    collider::{Collider, Groups, Surface, Traction, TurningFriction},
     error::WorldError,
+    stepper::StepError,
 };
 use rigid_impulse::SurfacePair;
+use sim_math::glam::DVec3;
 use sim_traits::{BodyId, ColliderId};
 
 impl World {
@@ -48,6 +50,72 @@ impl World {
         check_surface(body, surface, &self.materials)?;
         self.colliders.get_mut(id).ok_or(WorldError::UnknownCollider { id })?.surface = surface;
         self.note(Change::Materials);
+        Ok(())
+    }
+
+    /// Rolling and torsional friction of two colliders together, by the rule of the table.
+    #[must_use]
+    pub fn turning_friction(&self, a: &Collider, b: &Collider) -> TurningFriction {
+        let table = &self.materials;
+        let [x, y] = [a, b].map(|c| {
+            let material = match c.surface {
+                Surface::Named(id) => table.get(id),
+                Surface::Own { .. } => None,
+            };
+            let usual = material.map_or([0.0; 2], |m| [m.rolling_friction, m.torsional_friction]);
+            let Traction { rolling_friction, torsional_friction, .. } = c.traction;
+            [rolling_friction.unwrap_or(usual[0]), torsional_friction.unwrap_or(usual[1])]
+        });
+        let [rolling, torsional] = [0, 1].map(|k| table.turning.apply(x[k], y[k]));
+        TurningFriction { rolling, torsional }
+    }
+
+    /// True if a surface may have rolling or torsional friction, or move along itself. Quick.
+    #[inline]
+    #[must_use]
+    pub fn has_traction(&self) -> bool {
+        self.tractions || self.materials.has_turning_friction()
+    }
+
+    /// Gives a collider another rolling and torsional friction and another velocity of its surface: they hold from the next advance on. Sleepers wake.
+    ///
+    /// ```
+    /// use sim_traits::Cuboid;
+    /// use sim_world::{Body, Traction, World};
+    ///
+    /// let mut world = World::new([0.0, 0.0, -9.81])?;
+    /// let belt = world.add(Body::fixed().shape(Cuboid::new([2.0, 0.5, 0.1].into())?))?;
+    /// let moving = Traction { surface_velocity: [1.5, 0.0, 0.0].into(), ..Traction::default() };
+    /// world.set_traction(world[belt].colliders()[0], moving)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such collider; a number that cannot be. Nothing is changed then.
+    pub fn set_traction(&mut self, id: ColliderId, traction: Traction) -> Result<(), WorldError> {
+        let body = self.collider(id)?.body;
+        traction.check().map_err(|source| WorldError::Body { body, source })?;
+        self.colliders.get_mut(id).ok_or(WorldError::UnknownCollider { id })?.traction = traction;
+        self.tractions |= !traction.is_plain();
+        self.note(Change::Materials);
+        Ok(())
+    }
+
+    /// `Ok` if no surface has rolling or torsional friction, or moves: for steppers that do not know them.
+    ///
+    /// # Errors
+    /// [`StepError::Unsupported`] for the first body with such a surface.
+    pub fn refuse_traction(&self, what: &'static str) -> Result<(), StepError> {
+        if !self.has_traction() {
+            return Ok(());
+        }
+        for (_, collider) in self.colliders().filter(|(_, collider)| !collider.sensor) {
+            let pair = self.turning_friction(collider, collider);
+            let plain = pair == TurningFriction::default();
+            if !plain || collider.traction.surface_velocity != DVec3::ZERO {
+                return Err(StepError::Unsupported { body: collider.body, what });
+            }
+        }
         Ok(())
     }
 

@@ -78,6 +78,8 @@ pub struct World {
     pub(crate) colliders: Slots<Collider>,
     /// Materials by name, and how coefficients of two surfaces combine.
     pub(crate) materials: MaterialTable,
+    /// A collider has a traction that is not plain, or had one.
+    pub(crate) tractions: bool,
     pub(crate) forces: Vec<Option<ForceGenerator>>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
@@ -160,6 +162,7 @@ impl World {
             bodies: Slots::default(),
             colliders: Slots::default(),
             materials: MaterialTable::default(),
+            tractions: false,
             forces: Vec::new(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
@@ -224,6 +227,7 @@ impl World {
     pub fn add(&mut self, body: BodyBuilder) -> Result<BodyId, WorldError> {
         let id = self.bodies.next_id();
         let (mut body, colliders) = body.build(id, self.time, self.gravity, &self.materials)?;
+        self.tractions |= colliders.iter().any(|c| !c.traction.is_plain());
         body.colliders = colliders.into_iter().map(|c| self.colliders.insert(c)).collect();
         let id = self.bodies.insert(body);
         self.note(Change::Added(id));
