@@ -188,7 +188,10 @@ fn path(kind: &JointKind) -> Vec<DVec3> {
 
 #[cfg(test)]
 mod tests {
-    use crate::commands::run::recording_of;
+    use crate::{
+        commands::run::recording_of,
+        still::{StillParams, render},
+    };
     use scene::{Recording, recording::LineKind};
 
     /// The scene of the test of the page.
@@ -246,5 +249,21 @@ mod tests {
         let last = recording.frame(recording.len() - 1).unwrap();
         let load = last.joints[weak].unwrap();
         assert!(load.broken && !load.acts, "the plank is too heavy for its weld");
+    }
+
+    #[test]
+    fn a_picture_shows_joints_and_what_they_bear_as_it_is_asked_to() {
+        let mut recording = recording(1.0);
+        let base = StillParams { time: 1.0, width: 480, height: 270, ..StillParams::default() };
+        let mut count = |params: &StillParams, near: [u8; 3]| {
+            let pixels = render(&mut recording, params).unwrap();
+            let close = |p: &&[u8]| p.iter().zip(near).all(|(a, b)| a.abs_diff(b) < 12);
+            pixels.chunks_exact(3).filter(close).count()
+        };
+        let (blue, purple) = ([0x34, 0x54, 0xd1], [0x8e, 0x24, 0xaa]);
+        assert_eq!(count(&StillParams { joints: false, ..base }, blue), 0);
+        assert!(count(&base, blue) > 300);
+        assert_eq!(count(&base, purple), 0);
+        assert!(count(&StillParams { reactions: true, ..base }, purple) > 50);
     }
 }
