@@ -30,7 +30,7 @@ fn simulation(world: World, method: Method) -> Result<Simulation, Box<dyn Error>
             builder.stepper(time_stepping(ConeNewton::default(), TimeSteppingParams::default())).build()?
         }
         Method::Soft => {
-            builder.stepper(soft_stepping(SoftParams::default(), TimeSteppingParams::soft())).build()?
+            builder.stepper(soft_stepping(SoftParams::default(), TimeSteppingParams::default())).build()?
         }
     })
 }

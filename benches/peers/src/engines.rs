@@ -4,7 +4,7 @@ use collision_narrowphase::default_chain;
 use sim_core::{
     Threads,
     broadphase::SweepAndPrune,
-    steppers::{ContactMethod, TimeParts, TimeStepping, TimeSteppingParams},
+    steppers::{ContactMethod, Parts, TimeStepping, TimeSteppingParams},
     world::{Body, Stepper, World},
 };
 use sim_math::{
@@ -144,18 +144,10 @@ impl Ours {
             };
             ids.push(world.add(builder).expect("body"));
         }
-        let mut params = match contacts {
-            ContactMethod::Soft(_) => TimeSteppingParams::soft(),
-            _ => TimeSteppingParams::default(),
-        };
+        let mut params = TimeSteppingParams::default();
         params.dt = scene.dt;
-        let parts = TimeParts {
-            // Boxes with slack change seldom and by little: of all structures this one then does least, up to some thousand bodies.
-            broad_phase: Box::new(SweepAndPrune::default()),
-            narrow_phase: Box::new(default_chain()),
-            contacts,
-            executor: Box::new(Threads::new(threads)),
-        };
+        // Boxes with slack change seldom and by little: of all structures this one then does least, up to some thousand bodies.
+        let parts = Parts::default().broad_phase(SweepAndPrune::default()).contacts(contacts).executor(Threads::new(threads));
         Self { world, stepper: TimeStepping::with(parts, params), ids, dt: scene.dt }
     }
 }

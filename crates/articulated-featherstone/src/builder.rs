@@ -71,6 +71,15 @@ impl Link {
         self
     }
 
+    /// Mass and inertia at the origin of the link frame, in its axes.
+    #[must_use]
+    pub fn inertia(mut self, inertia: RigidInertia) -> Self {
+        self.inertia =
+            RigidInertia::new(inertia.mass, inertia.center_of_mass(), inertia.inertia()).map(|_| inertia);
+        self.massless = false;
+        self
+    }
+
     /// Elements at degree of freedom `dof` of the joint.
     #[must_use]
     pub fn dof(mut self, dof: usize, params: DofParams) -> Self {

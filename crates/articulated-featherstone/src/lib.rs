@@ -21,9 +21,9 @@
 //!
 //! # Conventions
 //!
-//! SI units; the frame of a link is the one its joint moves, unless [`Link::frame`] gives another; spatial vectors angular first, at the link origin in link axes,
-//! accelerations spatial (Featherstone's), gravity entering as an acceleration of the base.
-//! The repository's `docs/conventions.md` has them all on one page.
+//! SI units; the frame of a link is the one its joint moves, unless [`Link::frame`] gives another; spatial vectors angular first, at the link origin
+//! in link axes, accelerations spatial (Featherstone's), gravity entering as an acceleration of the base. The repository's `docs/conventions.md` has
+//! them all on one page.
 //!
 //! # Features
 //!
@@ -72,6 +72,7 @@ pub use algorithm::{
     mass_solve::{factorize, solve_mass},
     momentum::{center_of_mass, centroidal_matrix, kinetic_energy, momentum_about, potential_energy},
     rnea::{bias_forces, rnea},
+    whitened::Whitened,
 };
 pub use builder::{Link, ModelBuilder};
 pub use error::ModelError;
@@ -87,6 +88,11 @@ pub use passive::{DRY_SPEED, passive_forces, spring_energy};
 pub use state::{BaseMotion, State};
 pub use system::TreeSystem;
 pub use workspace::Workspace;
+
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

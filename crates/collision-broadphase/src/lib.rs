@@ -71,6 +71,11 @@ pub use hierarchical_hash::{
 };
 pub use sweep_and_prune::{SweepAndPrune, SweepAndPruneReport};
 
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -46,7 +46,7 @@ enum Move {
     /// One shape reaches into the other, beyond rounding.
     Overlap,
     /// The walk cannot go on: touching, or a case that exact arithmetic excludes.
-    Doubt,
+    Undecided,
 }
 
 /// Closest points and features of two disjoint polyhedra.
@@ -159,7 +159,7 @@ impl Walk<'_> {
                 Move::To(fa, fb) => features = [fa, fb],
                 Move::Done(p, q) => return End::Apart(p, q, features),
                 Move::Overlap => return End::Overlap,
-                Move::Doubt => return End::Lost,
+                Move::Undecided => return End::Lost,
             }
         }
         End::Lost
@@ -178,7 +178,7 @@ impl Walk<'_> {
             (Some(0), Some(2)) => self.vertex_face(p, q, q_from_p, i, j),
             (Some(1), Some(1)) => self.edge_edge(p, q, q_from_p, i, j),
             (Some(1), Some(2)) => edge_face(p, q, q_from_p, i, j, self.flare),
-            _ => Move::Doubt,
+            _ => Move::Undecided,
         };
         match found {
             Move::To(low, high) if flip => Move::To(high, low),
@@ -261,7 +261,7 @@ impl Walk<'_> {
                     Move::To(FeatureId::vertex(i), FeatureId::face(f as u32))
                 }
                 Some((_, plane)) if plane.height(x) < -self.flare => Move::Overlap,
-                _ => Move::Doubt,
+                _ => Move::Undecided,
             };
         }
         // Down an edge towards the face: slopes need no foot point and keep their digits at any height.
@@ -338,13 +338,13 @@ fn edge_face(p: &Polyhedron, q: &Polyhedron, to_q: &Frame, i: u32, j: u32, flare
             };
             squared(a.edge).total_cmp(&squared(b.edge))
         });
-        return nearest.map_or(Move::Doubt, |s| Move::To(FeatureId::edge(i), FeatureId::edge(s.edge)));
+        return nearest.map_or(Move::Undecided, |s| Move::To(FeatureId::edge(i), FeatureId::edge(s.edge)));
     }
     let height = |l: f64| plane.height(t) + l * (plane.height(h) - plane.height(t));
     let (first, last) = (height(low.0), height(high.0));
     if first * last <= 0.0 {
         // Through the face, or along it.
-        return if first.abs().min(last.abs()) > flare { Move::Overlap } else { Move::Doubt };
+        return if first.abs().min(last.abs()) > flare { Move::Overlap } else { Move::Undecided };
     }
     let (by, end) = if first.abs() <= last.abs() { (low.1, ends[0]) } else { (high.1, ends[1]) };
     match by {

@@ -43,8 +43,8 @@ const EPSILON: f64 = 1e-10;
 /// Share of it that stays, at least, when it is solved once more.
 const STAYS: f64 = 0.5;
 
-/// The error of a problem whose equalities contradict each other by more than `tolerance` (m/s), with impulses that leave as little as may be in `p`; nothing if
-/// they do not, or if W is not there.
+/// The error of a problem whose equalities contradict each other by more than `tolerance` (m/s), with impulses that leave as little as may be in `p`;
+/// nothing if they do not, or if W is not there.
 pub(crate) fn find(
     problem: &RowProblem<'_>,
     tolerance: f64,

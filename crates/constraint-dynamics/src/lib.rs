@@ -33,6 +33,7 @@
 //! |---|---|
 //! | [`rows`] | rows and Delassus operator of any velocity systems |
 //! | [`pool`] | the same for free bodies, block by block |
+//! | [`grouped`] | the same for blocks on bodies and trees |
 //! | [`islands`] | contacts that have to be solved together |
 //! | [`cone`] | one contact, exactly |
 //! | [`local`] | one block of rows, exactly |
@@ -42,11 +43,13 @@
 //! | [`normals`] | contacts without friction: overlaps of heaps |
 //! | [`polyhedral`] | [`PolyhedralCone`]: flat-sided cones through any [`LcpSolver`](sim_traits::LcpSolver) |
 //! | [`greedy`] | [`Greedy`]: the worst contact first |
+//! | [`held`] | what joints answer to any impulse, as one linear system |
 //! | [`restitution`] | impacts of all contacts that hit at one time |
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
 //! | [`implicit`] | stiff forces |
 //! | [`joints`] | rows of all kinds of joints |
+//! | [`reaction`] | reaction forces of joints found through the integrator |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
 //!
 //! # Features
@@ -70,8 +73,11 @@ mod envelope;
 mod extrapolate;
 pub mod gauss_seidel;
 pub mod greedy;
+pub mod grouped;
+pub mod held;
 pub mod implicit;
 pub mod islands;
+mod jointed;
 pub mod joints;
 pub mod local;
 pub mod newton;
@@ -79,6 +85,7 @@ pub mod normals;
 mod order;
 pub mod polyhedral;
 pub mod pool;
+pub mod reaction;
 mod reflect;
 pub mod restitution;
 pub mod rolling;
@@ -96,6 +103,11 @@ pub use islands::Islands;
 pub use newton::{ConeNewton, NewtonParams};
 pub use polyhedral::{PolyhedralCone, PolyhedralParams};
 pub use pool::{PoolBody, PoolContact};
+
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,8 +2,8 @@
 //!
 //! # Reference
 //!
-//! [`cone`](crate::cone) for contacts, [`rolling`](crate::rolling) for friction against turning; for rows on their own a bounded linear complementarity problem of three unknowns, by enumeration
-//! (Murty 1988, chapter 1).
+//! [`cone`](crate::cone) for contacts, [`rolling`](crate::rolling) for friction against turning; for rows on their own a bounded linear
+//! complementarity problem of three unknowns, by enumeration (Murty 1988, chapter 1).
 //!
 //! # Symbols
 //!

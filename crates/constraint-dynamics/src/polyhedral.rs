@@ -21,7 +21,8 @@
 //! μ λ − Σ β_k ≥ 0 ⊥ γ   ≥ 0        u = W p + b,  p = (Σ β_k d_k, λ)
 //! ```
 //!
-//! Friction against turning is the same once more: directions across, and two about the normal, with the coefficients of rolling and torsion and the λ of its contact.
+//! Friction against turning is the same once more: directions across, and two about the normal, with the coefficients of rolling and torsion and the
+//! λ of its contact.
 //!
 //! A row with bounds l and h, one of which may be infinite, or both:
 //!
@@ -168,16 +169,16 @@ pub struct PolyhedralCone {
 impl PolyhedralCone {
     /// With default parameters.
     #[must_use]
-    pub fn new(lcp: Box<dyn LcpSolver>) -> Self {
+    pub fn new(lcp: impl Into<Box<dyn LcpSolver>>) -> Self {
         Self::with(lcp, PolyhedralParams::default())
     }
 
     /// With parameters.
     #[must_use]
-    pub fn with(lcp: Box<dyn LcpSolver>, params: PolyhedralParams) -> Self {
+    pub fn with(lcp: impl Into<Box<dyn LcpSolver>>, params: PolyhedralParams) -> Self {
         let (matrix, rhs, z) = (Vec::new(), Vec::new(), Vec::new());
         let (spans, axes, units, velocity) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (starts, facets) = (Vec::new(), Vec::new());
+        let (starts, facets, lcp) = (Vec::new(), Vec::new(), lcp.into());
         Self { params, lcp, matrix, rhs, z, spans, axes, units, facets, starts, velocity }
     }
 

@@ -68,6 +68,8 @@ const MAX_SWEEPS: usize = 200;
 const MIN_SWEEPS: usize = 10;
 /// Residual of a compression by sweeps that says that there is no answer, if something is driven, as a share of the velocities.
 const HOPELESS: f64 = 0.1;
+/// Residual of a compression that is good enough where sweeps are the only method, as a share of the velocities.
+const GOOD: f64 = 1e-9;
 /// Most sweeps of a restitution.
 const TANGENT_SWEEPS: u32 = 200;
 
@@ -107,26 +109,61 @@ impl Reflection {
         restitution: &[f64],
         impulses: &mut [DVec3],
     ) -> Result<Reflected, RowError> {
-        let Self { sweeps, newton, prepared, softener, pool, delassus, none, more } = self;
-        pool::assemble(bodies, contacts, pool, delassus);
-        let problem = delassus.problem()?;
+        let mut delassus = std::mem::take(&mut self.delassus);
+        pool::assemble(bodies, contacts, &mut self.pool, &mut delassus);
+        let result = delassus
+            .problem()
+            .and_then(|problem| self.reflect(&problem, bodies, contacts, restitution, impulses));
+        self.delassus = delassus;
+        result
+    }
+
+    /// The same for a group whose joints are taken out: there are no bodies to fall back to.
+    pub(crate) fn answer_reduced(
+        &mut self,
+        problem: &RowProblem<'_>,
+        restitution: &[f64],
+        impulses: &mut [DVec3],
+    ) -> Result<Reflected, RowError> {
+        self.reflect(problem, &[], &[], restitution, impulses)
+    }
+
+    /// `bodies` is empty if there are only rows.
+    fn reflect(
+        &mut self,
+        problem: &RowProblem<'_>,
+        bodies: &[PoolBody],
+        contacts: &[PoolContact],
+        restitution: &[f64],
+        impulses: &mut [DVec3],
+    ) -> Result<Reflected, RowError> {
+        let Self { sweeps, newton, prepared, softener, none, more, .. } = self;
         impulses.fill(DVec3::ZERO);
         let (mut iterations, mut soft, mut residual) = (1, false, 0.0);
         if let ([p], [b], [mu]) = (&mut *impulses, problem.velocity(), problem.friction()) {
             *p = LocalContact::new(&problem.diagonal(0), *mu).solve(*b);
         } else {
-            let most = (VISITS / contacts.len().max(1)).clamp(MIN_SWEEPS, MAX_SWEEPS) as u32;
+            let most = if bodies.is_empty() { 10 * MAX_SWEEPS } else { MAX_SWEEPS };
+            let most = (VISITS / problem.len().max(1)).clamp(MIN_SWEEPS, most) as u32;
             sweeps.params = ConeParams { tolerance: TOLERANCE, max_iterations: most, accelerate: true };
-            match sweeps.solve(&problem, impulses) {
+            match sweeps.solve(problem, impulses) {
                 Ok(report) => (iterations, residual) = (report.iterations, report.certificate.residual),
+                // Without joints, which are hard to sweep over, sweeps do it.
+                Err(RowError::Budget { iterations: before, residual: left })
+                    if bodies.is_empty() && left <= GOOD * problem.scale() =>
+                {
+                    (iterations, residual) = (before, left);
+                }
                 // Masses that differ by much, or many contacts: from the bodies' side, and from where the sweeps came to if that is any good.
                 Err(RowError::Budget { iterations: before, residual: left }) => {
                     if left > problem.scale() {
                         impulses.fill(DVec3::ZERO);
                     }
-                    let settled = if left > HOPELESS * problem.scale() && driven(bodies, contacts) {
+                    let settled = if bodies.is_empty()
+                        || left > HOPELESS * problem.scale() && driven(bodies, contacts)
+                    {
                         // Walls that close on a body: no method has an answer.
-                        softener.solve(&problem, sweeps, impulses)?
+                        softener.solve(problem, sweeps, impulses)?
                     } else {
                         prepared.gather(bodies, contacts, &PoolBlocks::default());
                         softener.solve(&problem.with_groups(prepared.view())?, newton, impulses)?
@@ -138,9 +175,9 @@ impl Reflection {
             }
         }
         none.clear();
-        none.resize(contacts.len(), DVec3::ZERO);
+        none.resize(problem.len(), DVec3::ZERO);
         // What sweeps left unsolved may do work.
-        let share = energy_limit(&problem, none, impulses);
+        let share = energy_limit(problem, none, impulses);
         if share < 1.0 {
             impulses.iter_mut().for_each(|p| *p *= share);
         }
@@ -149,17 +186,17 @@ impl Reflection {
         if soft {
             kept = 0.0;
         } else if bounces(impulses) {
-            rebound(&problem, restitution, impulses, more);
+            rebound(problem, restitution, impulses, more);
             none.copy_from_slice(impulses);
             impulses.iter_mut().zip(more.iter()).for_each(|(p, q)| *p += *q);
-            kept = energy_limit(&problem, none, impulses);
+            kept = energy_limit(problem, none, impulses);
             if kept < 1.0 {
                 for ((p, p0), q) in impulses.iter_mut().zip(none.iter()).zip(more.iter()) {
                     *p = *p0 + kept * *q;
                 }
             }
         }
-        Ok(Reflected { iterations, kept, work: work(&problem, impulses), residual, soft })
+        Ok(Reflected { iterations, kept, work: work(problem, impulses), residual, soft })
     }
 }
 
@@ -172,7 +209,12 @@ fn driven(bodies: &[PoolBody], contacts: &[PoolContact]) -> bool {
 /// Impulses of restitution after those of compression.
 fn rebound(problem: &RowProblem<'_>, restitution: &[f64], first: &[DVec3], more: &mut Vec<DVec3>) {
     more.clear();
-    more.extend(first.iter().zip(restitution).map(|(p, e)| DVec3::Z * (e * p.z)));
+    let contacts = problem.friction().len();
+    // Of a contact its normal part, of a limit its one row.
+    let along = |c: usize| if c < contacts { DVec3::Z } else { DVec3::X };
+    more.extend(
+        first.iter().zip(restitution).enumerate().map(|(c, (p, e))| along(c) * (e * p.dot(along(c)))),
+    );
     let tolerance = TOLERANCE * problem.scale();
     for _ in 0..TANGENT_SWEEPS {
         let mut worst = 0.0_f64;

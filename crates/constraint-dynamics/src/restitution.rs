@@ -23,6 +23,7 @@
 //!   V ← V and all contacts without restitution that were struck before: these pass on what they bear
 //!   each group of V that shares bodies is reflected, if one of its contacts has a > rest
 //! after the last round: all contacts without restitution, at most `LAST` times
+//! joints: bodies that hang together are one group, whose limits are in it; what joints hold keeps its velocity (`jointed`)
 //! ```
 //!
 //! Contacts that push a body the same way (the corners of a box, the balls under a plate) are answered together, and so are equal ones that
@@ -46,17 +47,21 @@
 //!
 //! # Tested by
 //!
-//! `tests/impacts.rs`
+//! `tests/impacts.rs`, `tests/impacts_with_joints.rs`
 
 use crate::{
     islands::Islands,
+    jointed::Reduced,
     pool::{self, PoolBody, PoolContact},
     reflect::Reflection,
 };
 use sim_math::glam::DVec3;
 use sim_traits::RowError;
 
-pub use crate::reflect::{energy_limit, work};
+pub use crate::{
+    jointed::{ImpactJoints, ResponseScratch},
+    reflect::{energy_limit, work},
+};
 
 /// Approach that counts as none, as a share of the fastest.
 const NONE: f64 = 1e-12;
@@ -144,6 +149,9 @@ pub struct Impact {
     impulses: Vec<DVec3>,
     /// Approach of a contact when it was first struck, m/s.
     approaches: Vec<f64>,
+    /// Sums of impulses of limits and of rows that hold, N·s, N·m·s.
+    limit_impulses: Vec<f64>,
+    held_impulses: Vec<f64>,
     report: ImpactReport,
     scale: f64,
     solved: usize,
@@ -158,6 +166,9 @@ pub struct Impact {
     heads: Vec<u32>,
     next: Vec<[u32; 2]>,
     sides: Vec<[u32; 2]>,
+    /// Approaches of limits; those who stand for both sides of each chosen contact, and for each limit.
+    limit_speeds: Vec<f64>,
+    links: Vec<[u32; 2]>,
     islands: Islands,
     // Of a group.
     reflection: Reflection,
@@ -166,6 +177,7 @@ pub struct Impact {
     contacts: Vec<PoolContact>,
     restitution: Vec<f64>,
     given: Vec<DVec3>,
+    reduced: Reduced,
 }
 
 impl Impact {
@@ -173,6 +185,8 @@ impl Impact {
     pub fn begin(&mut self) {
         self.impulses.clear();
         self.approaches.clear();
+        self.limit_impulses.clear();
+        self.held_impulses.clear();
         self.report = ImpactReport::default();
         (self.scale, self.solved, self.last) = (0.0, 0, 0);
     }
@@ -187,6 +201,18 @@ impl Impact {
     #[must_use]
     pub fn approaches(&self) -> &[f64] {
         &self.approaches
+    }
+
+    /// Sums of impulses so far by limit, N·s or N·m·s.
+    #[must_use]
+    pub fn limit_impulses(&self) -> &[f64] {
+        &self.limit_impulses
+    }
+
+    /// Sums of impulses so far by row that holds, N·s or N·m·s.
+    #[must_use]
+    pub fn held_impulses(&self) -> &[f64] {
+        &self.held_impulses
     }
 
     /// What was done so far.
@@ -205,13 +231,27 @@ impl Impact {
         contacts: &[PoolContact],
         bounces: &[Bounce],
     ) -> Result<ImpactReport, RowError> {
+        self.run_with(bodies, contacts, bounces, &ImpactJoints::default())
+    }
+
+    /// The same for bodies that joints hold.
+    ///
+    /// # Errors
+    /// As [`Impact::run`].
+    pub fn run_with(
+        &mut self,
+        bodies: &mut [PoolBody],
+        contacts: &[PoolContact],
+        bounces: &[Bounce],
+        joints: &ImpactJoints,
+    ) -> Result<ImpactReport, RowError> {
         self.begin();
-        while self.round(bodies, contacts, bounces)? {}
+        while self.round(bodies, contacts, bounces, joints)? {}
         Ok(self.report)
     }
 
     /// One round of an impact that has begun: false if there was nothing to answer any more. Contacts may be added at the end of the lists between
-    /// rounds.
+    /// rounds, and rows at the end of those of joints.
     ///
     /// # Errors
     /// As [`Impact::run`].
@@ -220,14 +260,18 @@ impl Impact {
         bodies: &mut [PoolBody],
         contacts: &[PoolContact],
         bounces: &[Bounce],
+        joints: &ImpactJoints,
     ) -> Result<bool, RowError> {
-        let n = contacts.len();
-        if bounces.len() != n {
-            return Err(RowError::WrongLength { what: "restitution", expected: n, got: bounces.len() });
+        let n = contacts.len() + joints.limits.len();
+        self.limit_impulses.resize(joints.limits.len(), 0.0);
+        self.held_impulses.resize(joints.held.len(), 0.0);
+        if bounces.len() != contacts.len() {
+            let (expected, got) = (contacts.len(), bounces.len());
+            return Err(RowError::WrongLength { what: "restitution", expected, got });
         }
-        self.impulses.resize(n, DVec3::ZERO);
-        self.approaches.resize(n, 0.0);
-        if self.last == LAST || !self.measure(bodies, contacts, bounces) {
+        self.impulses.resize(contacts.len(), DVec3::ZERO);
+        self.approaches.resize(contacts.len(), 0.0);
+        if self.last == LAST || !self.measure(bodies, contacts, bounces, joints) {
             return Ok(false);
         }
         let spent = self.report.rounds as usize >= ROUNDS + 4 * n || self.solved >= SOLVED * n;
@@ -235,17 +279,33 @@ impl Impact {
         self.last += u32::from(self.report.cut_off);
         self.report.rounds += 1;
         self.choose(bodies, contacts, bounces);
-        let Self { numbers, sides, islands, .. } = self;
+        let Self { numbers, chosen, links, islands, .. } = self;
+        let movable = |k: &u32| bodies.get(*k as usize).is_some_and(PoolBody::is_movable);
+        links.clear();
+        for c in chosen.iter() {
+            let of = |k: u32| if movable(&k) { joints.held.stands_for(k) } else { k };
+            links.push(contacts[*c as usize].bodies.map(|slot| numbers.number(of(slot))));
+        }
+        for row in 0..joints.limits.len() {
+            let k = joints.stands_for_limit(row, bodies).map_or(NOBODY, |slot| numbers.number(slot));
+            links.push([k; 2]);
+        }
         let slots = &numbers.slots;
-        islands.find(slots.len(), sides.iter().copied(), |k| bodies[slots[k as usize] as usize].is_movable());
+        islands.find(slots.len(), links.iter().copied(), |k| bodies[slots[k as usize] as usize].is_movable());
         for island in 0..self.islands.len() {
-            self.strike(island, bodies, contacts, bounces)?;
+            self.strike(island, bodies, contacts, bounces, joints)?;
         }
         Ok(true)
     }
 
     /// Finds the approach of every contact; true if one is faster than its rest speed.
-    fn measure(&mut self, bodies: &[PoolBody], contacts: &[PoolContact], bounces: &[Bounce]) -> bool {
+    fn measure(
+        &mut self,
+        bodies: &[PoolBody],
+        contacts: &[PoolContact],
+        bounces: &[Bounce],
+        joints: &ImpactJoints,
+    ) -> bool {
         self.speeds.clear();
         for contact in contacts {
             let [a, b] = contact.bodies.map(|k| bodies.get(k as usize));
@@ -256,10 +316,24 @@ impl Impact {
             let counts = approach > noise && [a, b].into_iter().flatten().any(PoolBody::is_movable);
             self.speeds.push(if counts { approach } else { 0.0 });
         }
-        self.scale = self.speeds.iter().copied().fold(self.scale, f64::max);
+        self.limit_speeds.clear();
+        for row in 0..joints.limits.len() {
+            let (mut approach, mut noise) = (0.0, 0.0);
+            for side in joints.limits.of(row) {
+                let u = bodies.get(side.body as usize).map_or(0.0, |b| side.velocity(b.velocity));
+                approach -= u;
+                noise += ROUNDING * u.abs();
+            }
+            let counts = approach > noise && joints.stands_for_limit(row, bodies).is_some();
+            self.limit_speeds.push(if counts { approach } else { 0.0 });
+        }
+        let both = || self.speeds.iter().chain(&self.limit_speeds);
+        self.scale = both().copied().fold(self.scale, f64::max);
         let none = NONE * self.scale;
-        self.speeds.iter_mut().filter(|a| **a <= none).for_each(|a| *a = 0.0);
-        self.speeds.iter().zip(bounces).any(|(a, b)| *a > b.rest)
+        let all = self.speeds.iter_mut().chain(&mut self.limit_speeds);
+        all.filter(|a| **a <= none).for_each(|a| *a = 0.0);
+        let both = self.speeds.iter().zip(bounces).chain(self.limit_speeds.iter().zip(&joints.bounces));
+        both.into_iter().any(|(a, b)| *a > b.rest)
     }
 
     /// The contacts of a round.
@@ -332,47 +406,55 @@ impl Impact {
         }
     }
 
-    /// Reflects a group of the chosen.
+    /// Reflects a group of the chosen and of limits.
     fn strike(
         &mut self,
         island: usize,
         bodies: &mut [PoolBody],
         contacts: &[PoolContact],
         bounces: &[Bounce],
+        joints: &ImpactJoints,
     ) -> Result<(), RowError> {
         let group = self.islands.contacts(island);
+        let count = group.partition_point(|m| (*m as usize) < self.chosen.len());
         let of = |m: &u32| self.chosen[*m as usize] as usize;
+        let limit = |m: &u32| *m as usize - self.chosen.len();
         let cut_off = self.report.cut_off;
-        let due = |c: usize| self.speeds[c] > if cut_off { 0.0 } else { bounces[c].rest };
-        if !group.iter().any(|m| due(of(m))) {
+        let due = |speed: f64, bounce: &Bounce| speed > if cut_off { 0.0 } else { bounce.rest };
+        let contact_due = |m: &u32| due(self.speeds[of(m)], &bounces[of(m)]);
+        let limit_due = |m: &u32| due(self.limit_speeds[limit(m)], &joints.bounces[limit(m)]);
+        if !group[..count].iter().any(contact_due) && !group[count..].iter().any(limit_due) {
             return Ok(());
         }
-        self.local.clear(bodies.len());
-        self.bodies.clear();
-        self.contacts.clear();
+        let restitution = |bounce: &Bounce| if cut_off { 0.0 } else { bounce.restitution };
         self.restitution.clear();
-        for m in group {
-            let c = of(m);
-            let sides = contacts[c].bodies.map(|slot| self.local.number(slot));
-            self.contacts.push(PoolContact { bodies: sides, bias: DVec3::ZERO, ..contacts[c] });
-            self.restitution.push(if cut_off { 0.0 } else { bounces[c].restitution });
-        }
-        self.bodies.extend(self.local.slots.iter().map(|slot| bodies[*slot as usize]));
+        self.restitution.extend(group[..count].iter().map(|m| restitution(&bounces[of(m)])));
+        self.restitution.extend(group[count..].iter().map(|m| restitution(&joints.bounces[limit(m)])));
         self.given.clear();
         self.given.resize(group.len(), DVec3::ZERO);
-        let done =
-            self.reflection.answer(&self.bodies, &self.contacts, &self.restitution, &mut self.given)?;
-        self.solved += group.len();
-        self.report.iterations += done.iterations;
-        self.report.visits += u64::from(done.iterations) * group.len() as u64;
-        self.report.work += done.work;
-        self.report.residual = self.report.residual.max(done.residual);
-        if done.soft {
-            // More rounds find no answer either.
-            (self.report.cut_off, self.last) = (true, LAST);
-        }
-        self.report.kept = self.report.kept.min(done.kept);
-        for (m, p) in group.iter().zip(&self.given) {
+        let held =
+            group[..count].iter().any(|m| contacts[of(m)].bodies.iter().any(|k| joints.held.holds(*k)));
+        let jointed = held || count < group.len();
+        let done = if jointed {
+            self.reduced.clear();
+            group[..count].iter().for_each(|m| self.reduced.contact(bodies, &contacts[of(m)]));
+            group[count..].iter().for_each(|m| self.reduced.limit(bodies, &joints.limits, limit(m)));
+            self.reduced.assemble(bodies, &joints.held);
+            let problem = self.reduced.problem.problem()?;
+            self.reflection.answer_reduced(&problem, &self.restitution, &mut self.given)?
+        } else {
+            self.local.clear(bodies.len());
+            self.bodies.clear();
+            self.contacts.clear();
+            for m in group {
+                let c = of(m);
+                let sides = contacts[c].bodies.map(|slot| self.local.number(slot));
+                self.contacts.push(PoolContact { bodies: sides, bias: DVec3::ZERO, ..contacts[c] });
+            }
+            self.bodies.extend(self.local.slots.iter().map(|slot| bodies[*slot as usize]));
+            self.reflection.answer(&self.bodies, &self.contacts, &self.restitution, &mut self.given)?
+        };
+        for (m, p) in group[..count].iter().zip(&self.given) {
             let c = of(m);
             if self.impulses[c] == DVec3::ZERO && *p != DVec3::ZERO {
                 self.approaches[c] = self.speeds[c];
@@ -380,6 +462,23 @@ impl Impact {
             self.impulses[c] += *p;
             pool::apply(bodies, &contacts[c..=c], std::slice::from_ref(p));
         }
+        for (m, p) in group[count..].iter().zip(&self.given[count..]) {
+            self.limit_impulses[limit(m)] += p.z;
+            joints.limits.push(bodies, limit(m), p.z);
+        }
+        if jointed {
+            self.reduced.answer(bodies, &joints.held, &self.given, &mut self.held_impulses);
+        }
+        self.solved += self.given.len();
+        self.report.iterations += done.iterations;
+        self.report.visits += u64::from(done.iterations) * self.given.len() as u64;
+        self.report.work += done.work;
+        self.report.residual = self.report.residual.max(done.residual);
+        if done.soft {
+            // More rounds find no answer either.
+            (self.report.cut_off, self.last) = (true, LAST);
+        }
+        self.report.kept = self.report.kept.min(done.kept);
         Ok(())
     }
 }

@@ -187,7 +187,8 @@ impl SidedSweeps {
         }
     }
 
-    /// The normal impulse of the contact that the law of a block names, 0 if it names none. `points` gives those of the first contacts, and there are `count` of them.
+    /// The normal impulse of the contact that the law of a block names, 0 if it names none. `points` gives those of the first contacts, and there are
+    /// `count` of them.
     fn normal_impulse(&self, block: &Block, count: usize, points: &impl Fn(usize) -> f64) -> f64 {
         match block.law.contact() {
             Some(contact) if contact < count => points(contact),

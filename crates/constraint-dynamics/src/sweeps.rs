@@ -21,8 +21,8 @@
 //!
 //! # Cost
 //!
-//! Some seventy multiplications per contact and visit, however many share its bodies, and the root where it slides. Contacts whose bodies hardly moved since, and
-//! open ones that cannot have closed, are passed by. No allocation once grown.
+//! Some seventy multiplications per contact and visit, however many share its bodies, and the root where it slides. Contacts whose bodies hardly
+//! moved since, and open ones that cannot have closed, are passed by. No allocation once grown.
 //!
 //! # Numerics
 //!

@@ -101,7 +101,7 @@ fn mixed_rows_are_solved_by_all() {
         Box::new(ConeNewton::default()),
         Box::new(sharp),
         Box::new(picks),
-        Box::new(PolyhedralCone::new(Box::new(Driver::default()))),
+        Box::new(PolyhedralCone::new(Driver::default())),
     ];
     let mut answers = Vec::new();
     for solver in &mut solvers {

@@ -67,7 +67,7 @@ fn laws() -> [Box<dyn RowSolver>; 3] {
     [
         Box::new(ConeGaussSeidel::default()),
         Box::new(Greedy::default()),
-        Box::new(PolyhedralCone::new(Box::new(Driver::default()))),
+        Box::new(PolyhedralCone::new(Driver::default())),
     ]
 }
 
@@ -304,7 +304,7 @@ fn the_exact_cone_has_no_preferred_direction() {
     assert!(heading(&mut Greedy::default()) < 1e-6);
     let mut params = constraint_dynamics::PolyhedralParams::default();
     (params.directions, params.align) = (4, false);
-    assert!(heading(&mut PolyhedralCone::with(Box::new(Driver::default()), params)) > 0.05);
+    assert!(heading(&mut PolyhedralCone::with(Driver::default(), params)) > 0.05);
 }
 
 // proves: CLI-63

@@ -20,7 +20,7 @@ use sim_traits::{
 fn lemke(directions: u32) -> PolyhedralCone {
     let mut params = PolyhedralParams::default();
     params.directions = directions;
-    PolyhedralCone::with(Box::new(Driver::default()), params)
+    PolyhedralCone::with(Driver::default(), params)
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn lemke_meets_the_exact_cone_as_sides_grow() {
             let mut params = PolyhedralParams::default();
             (params.directions, params.align) = (m, false);
             let mut p = [DVec3::ZERO];
-            PolyhedralCone::with(Box::new(Driver::default()), params).solve(&problem, &mut p).unwrap();
+            PolyhedralCone::with(Driver::default(), params).solve(&problem, &mut p).unwrap();
             let scale = exact[0].length().max(1e-12);
             worst[k] = worst[k].max((p[0] - exact[0]).length() / scale);
         }
@@ -97,7 +97,7 @@ fn facets_err_as_they_should() {
     for m in [4, 8, 16] {
         let mut params = PolyhedralParams::default();
         (params.directions, params.align) = (m, false);
-        let mut solver = PolyhedralCone::with(Box::new(Driver::default()), params);
+        let mut solver = PolyhedralCone::with(Driver::default(), params);
         let half = std::f64::consts::PI / f64::from(m);
         let mut least = 1.0_f64;
         for k in 0..90 {
@@ -194,7 +194,7 @@ fn budgets_limits_and_impossible_problems_are_errors() {
     assert!(problem.certificate(&p).cone_violation <= 0.0);
     let mut small = PolyhedralParams::default();
     (small.max_contacts, small.block) = (29, 0);
-    let error = PolyhedralCone::with(Box::new(Driver::default()), small).solve(&problem, &mut p).unwrap_err();
+    let error = PolyhedralCone::with(Driver::default(), small).solve(&problem, &mut p).unwrap_err();
     assert_eq!(error.to_string(), "30 blocks, but this solver takes 29");
     // A body between two walls that must both open: no solution.
     let wedge = Owned {
@@ -516,9 +516,9 @@ fn blocks_settle_on_what_one_problem_gives() {
         let mut params = PolyhedralParams::default();
         params.align = false;
         let (mut p, mut q) = (vec![DVec3::ZERO; 12], vec![DVec3::ZERO; 12]);
-        PolyhedralCone::with(Box::new(Driver::default()), params).solve(&problem, &mut p).unwrap();
+        PolyhedralCone::with(Driver::default(), params).solve(&problem, &mut p).unwrap();
         params.max_contacts = 5;
-        let _ = PolyhedralCone::with(Box::new(Driver::default()), params).solve(&problem, &mut q);
+        let _ = PolyhedralCone::with(Driver::default(), params).solve(&problem, &mut q);
         // Impulses need not be unique: what they do is.
         let (one, swept) = (problem.certificate(&p), problem.certificate(&q));
         assert!(swept.residual <= 2.0 * one.residual + 1e-6 * problem.scale(), "{one:?} {swept:?}");

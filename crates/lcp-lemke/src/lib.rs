@@ -65,6 +65,11 @@ pub use projected_gauss_seidel::{GaussSeidel, GaussSeidelParams, projected_gauss
 pub use sim_traits::{LcpError, LcpProblem, LcpReport, LcpSolver};
 pub use text::{OwnedLcp, TextError, from_text, to_text};
 
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -76,6 +76,11 @@ pub use micro::{CollisionKind, MicroParams, Profile};
 pub use model::{BodyKind, BodyModel, PrincipalMass};
 pub use pseudo_inverse::pseudo_inverse;
 
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

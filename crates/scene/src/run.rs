@@ -1,11 +1,9 @@
-//! A scene on its way: world, stepper and controllers together.
+//! A scene on its way: world and stepper together.
 
-use crate::{
-    format::SceneError,
-    lower::{Setup, parts::Boxed},
-};
+use crate::{format::SceneError, lower::Setup};
+use sim_steppers::Parts;
 use sim_world::{StepReport, Stepper, World};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A run of a scene.
 ///
@@ -22,8 +20,6 @@ pub struct Run {
     setup: Setup,
     stepper: Box<dyn Stepper>,
     report: StepReport,
-    acts: u64,
-    control: Duration,
 }
 
 impl Run {
@@ -40,12 +36,12 @@ impl Run {
     ///
     /// # Errors
     /// Bodies that overlap, or what the stepper cannot do.
-    pub fn with_parts(mut setup: Setup, parts: Boxed) -> Result<Self, SceneError> {
+    pub fn with_parts(mut setup: Setup, parts: Parts) -> Result<Self, SceneError> {
         let mut stepper = setup.choice.stepper_with(parts);
         if let Err(error) = stepper.prepare(&mut setup.world) {
             return Err(setup.explain(&error));
         }
-        Ok(Self { setup, stepper, report: StepReport::default(), acts: 0, control: Duration::ZERO })
+        Ok(Self { setup, stepper, report: StepReport::default() })
     }
 
     /// The world now.
@@ -69,13 +65,13 @@ impl Run {
     /// How often controllers acted.
     #[must_use]
     pub fn acts(&self) -> u64 {
-        self.acts
+        self.setup.control.acts()
     }
 
     /// Time that controllers took.
     #[must_use]
     pub fn control_time(&self) -> Duration {
-        self.control
+        self.setup.control.time()
     }
 
     /// Moves on to `time` (s); controllers act at their times on the way, those due at `time` itself included.
@@ -86,34 +82,14 @@ impl Run {
         self.advance_watching(time, &mut |_| {})
     }
 
-    /// As [`Run::advance_to`], and shows the world after each stretch, while its events are still listed.
+    /// As [`Run::advance_to`], and shows the world there, while its events are still listed.
     ///
     /// # Errors
     /// As [`Run::advance_to`].
     pub fn advance_watching(&mut self, time: f64, watch: &mut dyn FnMut(&World)) -> Result<(), SceneError> {
-        loop {
-            let due = self
-                .setup
-                .controllers
-                .iter()
-                .enumerate()
-                .filter_map(|(k, c)| Some((c.next()?, k)))
-                .filter(|(next, _)| *next <= time)
-                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let stop = due.map_or(time, |(next, _)| next);
-            self.stretch(stop)?;
-            watch(&self.setup.world);
-            let Some((_, k)) = due else { return Ok(()) };
-            let started = Instant::now();
-            let controller = &mut self.setup.controllers[k];
-            if let Err(error) = controller.act(&mut self.setup.world) {
-                let name = &controller.name;
-                let problem = format!("controller `{name}` at t = {stop} s: {error}");
-                return Err(SceneError::file(&self.setup.title, problem));
-            }
-            self.acts += 1;
-            self.control += started.elapsed();
-        }
+        self.stretch(time)?;
+        watch(&self.setup.world);
+        Ok(())
     }
 
     fn stretch(&mut self, stop: f64) -> Result<(), SceneError> {

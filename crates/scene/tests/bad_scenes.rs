@@ -107,12 +107,18 @@ fn settings_that_cannot_be_are_named_with_their_path() {
         ("(gravity: (0, 0, NaN))", "bad.ron: gravity: must be finite, got (0, 0, NaN)"),
         (
             "(stepper: (kind: \"event_drven\"))",
-            "bad.ron: stepper.kind: unknown stepper `event_drven`, did you mean `event_driven`?",
+            "bad.ron: stepper.kind: unknown stepper `event_drven`, did you mean `event_driven`? (known are time, event_driven)",
         ),
         (
             "(parts: (broad_phase: \"zebra\"))",
-            "bad.ron: parts.broad_phase: unknown broad phase `zebra`, known are column_sweep, coherent_hash, \
-             plain_hash, dynamic_tree, sweep_and_prune, brute_force",
+            "bad.ron: parts.broad_phase: unknown broad phase `zebra`, known are coherent_hash, plain_hash, \
+             column_sweep, dynamic_tree, sweep_and_prune, brute_force",
+        ),
+        ("(parts: (threads: 0))", "bad.ron: parts.threads: must be from 1 to 1024, got 0"),
+        (
+            "(parts: (solver: \"lemk\"))",
+            "bad.ron: parts.solver: unknown solver `lemk`, did you mean `lemke`? (known are cone, sweeps, greedy, \
+             lemke, soft)",
         ),
         ("(stepper: (envelope: -1e-3))", "bad.ron: stepper.envelope: must be positive, got -0.001"),
         ("(stepper: (envelope_share: 0))", "bad.ron: stepper.envelope_share: must be positive, got 0"),

@@ -61,9 +61,9 @@ fn span() -> [usize; 2] {
     if std::env::var("TUMBLESTONE_SOAK").is_ok() { [4, 135] } else { [4, 13] }
 }
 
-/// Found in steps of 1/60 s: over the first leg 0.753 m/s with the exact cone, 0.748 with sweeps and 0.783 from event to event, beside 0.764 with the exact cone at an
-/// eighth of the step, 0.739 with greedy picks and 0.720 with Lemke; over the whole chain 0.742 beside 0.751. Soft contacts do not pass: 0.64 m/s over the first
-/// leg, 0.57 over the whole chain.
+/// Found in steps of 1/60 s: over the first leg 0.753 m/s with the exact cone, 0.748 with sweeps and 0.783 from event to event, beside 0.764 with the
+/// exact cone at an eighth of the step, 0.739 with greedy picks and 0.720 with Lemke; over the whole chain 0.742 beside 0.751. Soft contacts do not
+/// pass: 0.64 m/s over the first leg, 0.57 over the whole chain.
 #[test]
 fn soak_the_wave_is_as_fast_as_in_an_eighth_of_the_step() {
     let reference = wave("time", "cone", 0.125, span());
@@ -77,8 +77,8 @@ fn soak_the_wave_is_as_fast_as_in_an_eighth_of_the_step() {
     }
 }
 
-/// Gaps of 10 and 20 μm under six layers close, and nothing else happens; under soft contacts each layer sinks in by some μm as well. From event to event it creeps
-/// by 0.9 mm per second.
+/// Gaps of 10 and 20 μm under six layers close, and nothing else happens; under soft contacts each layer sinks in by some μm as well. From event to
+/// event it creeps by 0.9 mm per second.
 #[test]
 fn soak_a_tower_that_nothing_hits_stands() {
     let all = std::env::var("TUMBLESTONE_SOAK").is_ok();

@@ -4,16 +4,17 @@
 
 use scene::{
     builtin::{SCENES, setup},
-    lower::parts::SOLVERS,
     run::Run,
 };
+use sim_core::parts::SOLVER;
 
 #[test]
 fn every_scene_runs_under_every_stepper_and_contact_law() {
     let mut failed = Vec::new();
     for scene in SCENES {
-        for (stepper, solver) in
-            [("event_driven", "cone")].into_iter().chain(SOLVERS.iter().map(|solver| ("time", *solver)))
+        for (stepper, solver) in [("event_driven", "cone")]
+            .into_iter()
+            .chain(SOLVER.names().into_iter().map(|solver| ("time", solver)))
         {
             let mut setup = setup(scene.name).unwrap();
             (setup.choice.stepper, setup.choice.solver) = (stepper, solver);

@@ -381,8 +381,8 @@ fn soak_changed_bytes_never_panic() {
 }
 
 /// Bytes for each body and frame of a thousand bodies thrown about in a box for some seconds; each is hit at the
-/// walls, and `kicks` times a second by something else.
-fn bytes_of_a_crowd(kicks: f64, seconds: u32) -> f64 {
+/// walls, and `pushes` times a second by something else.
+fn bytes_of_a_crowd(pushes: f64, seconds: u32) -> f64 {
     let (n, frames) = (1000_usize, seconds * 60);
     let mut r = SplitMix64(9);
     let mut recorder = Recorder::new(Vec::new(), Header::default()).unwrap();
@@ -405,7 +405,7 @@ fn bytes_of_a_crowd(kicks: f64, seconds: u32) -> f64 {
             s.pose.rotation =
                 (DQuat::from_scaled_axis(0.5 * dt * (s.spin + spin)) * s.pose.rotation).normalize();
             s.spin = spin.normalize() * s.spin.length();
-            if r.unit() < kicks * dt {
+            if r.unit() < pushes * dt {
                 s.velocity += r.vec3(1.0);
                 s.spin = r.vec3(10.0);
             }

@@ -58,8 +58,8 @@ fn main() -> Result<(), CliError> {
         }
         let run = |clock| simulate(&source, Wanted { clock, ..Wanted::default() }, &mut |_, _| {});
         // Without meters for the time, with them for the split.
-        let [plain, watched]: [Outcome; 2] = [run(false)?.0, run(true)?.0];
-        let split = watched.split().unwrap_or_default().map(|part| format!("{:.0} %", 100.0 * part));
+        let [plain, timed]: [Outcome; 2] = [run(false)?.0, run(true)?.0];
+        let split = timed.split().unwrap_or_default().map(|part| format!("{:.0} %", 100.0 * part));
         println!(
             "| {name} | {} | {:.4} | {:.0} | {} | {:.1e} J of {:.1e} J | {:.1e} m |",
             thesis.map_or_else(|| "-".to_owned(), |t| format!("{t:.2}")),

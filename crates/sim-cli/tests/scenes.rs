@@ -497,3 +497,34 @@ fn energy_of_a_mass_on_a_spring_has_no_warning() {
     assert!((figures[0] - (-9.81 + 0.5 * 50.0 * 0.25)).abs() < 1e-4, "{text}");
     assert!((figures[0] - figures[1]).abs() < 1e-5, "{text}");
 }
+
+#[test]
+fn threads_are_chosen_and_change_nothing() {
+    let dir = folder("threads");
+    fs::write(dir.join("ball.ron"), BALL).unwrap();
+    let scene = dir.join("ball.ron");
+    let path = scene.to_str().unwrap();
+    let table = |threads: &str, solver: &str, name: &str| {
+        let csv = dir.join(name);
+        let csv_path = csv.to_str().unwrap();
+        let done = sim(&[
+            "run",
+            path,
+            "--solver",
+            solver,
+            "--threads",
+            threads,
+            "--until",
+            "0.5s",
+            "--csv",
+            csv_path,
+        ]);
+        assert!(done.status.success(), "{}{}", out(&done), err(&done));
+        fs::read(csv).unwrap()
+    };
+    for solver in ["cone", "soft"] {
+        assert_eq!(table("1", solver, "one.csv"), table("3", solver, "three.csv"), "{solver}");
+    }
+    let wrong = sim(&["run", path, "--threads", "0"]);
+    assert!(!wrong.status.success() && err(&wrong).contains("must be from 1 to 1024"), "{}", err(&wrong));
+}

@@ -64,9 +64,9 @@ fn advance(executor: impl Executor + 'static, least: &mut Least) -> Result<u64, 
 
 /// A stepper without contacts: states alone, on the threads of an executor.
 #[derive(Debug)]
-struct Flight<'a>(&'a dyn Executor);
+struct Flight(Box<dyn Executor>);
 
-impl Stepper for Flight<'_> {
+impl Stepper for Flight {
     fn kind(&self) -> &'static str {
         "flight"
     }
@@ -82,16 +82,21 @@ impl Stepper for Flight<'_> {
         duration: f64,
     ) -> Result<StepReport, StepError> {
         self.prepare_with(world)?;
-        world.set_time_by(self.0, world.time() + duration)?;
+        world.set_time_by(self.0.as_ref(), world.time() + duration)?;
         Ok(StepReport::default())
     }
 }
 
 /// One round of states only.
-fn states(world: &mut World, executor: &dyn Executor, least: &mut Least) -> Result<u64, Box<dyn Error>> {
+fn states(
+    world: &mut World,
+    executor: impl Executor + 'static,
+    least: &mut Least,
+) -> Result<u64, Box<dyn Error>> {
+    let mut flight = Flight(executor.into());
     for frame in 0..FRAMES {
         let start = Instant::now();
-        Flight(executor).advance(world, 1.0 / 60.0)?;
+        flight.advance(world, 1.0 / 60.0)?;
         least.note(frame, start);
     }
     Ok(world.digest())
@@ -180,10 +185,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..ROUNDS {
         let digests = [advance(Serial, &mut whole[0])?, advance(Threads::new(2), &mut whole[1])?];
         assert_eq!(digests[0], digests[1], "the same bits on any number of threads");
-        let digests = [
-            states(&mut world, &Serial, &mut phase[0])?,
-            states(&mut world, &Threads::new(2), &mut phase[1])?,
-        ];
+        let digests =
+            [states(&mut world, Serial, &mut phase[0])?, states(&mut world, Threads::new(2), &mut phase[1])?];
         assert_eq!(digests[0], digests[1], "the same bits on any number of threads");
     }
     let ((one, alone), (two, shared)) = (pile(&Serial)?, pile(&Threads::new(2))?);

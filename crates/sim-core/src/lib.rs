@@ -37,8 +37,8 @@
 //! for k in 0..5 {
 //!     world.add(Body::free().shape(Cuboid::new(DVec3::splat(0.5))?).at([0.0, 0.0, 0.5 + f64::from(k)]))?;
 //! }
-//! let params = TimeSteppingParams::default();
-//! let mut sim = Simulation::builder(world).stepper(time_stepping(ConeNewton::default(), params)).build()?;
+//! let params = TimeSteppingParams::default().dt(0.01);
+//! let mut sim = Simulation::builder(world).params(params).contact_law(ConeNewton::default()).build()?;
 //! let report = sim.advance(2.0)?;
 //! assert!(report.solver.deepest < 1e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,12 +53,17 @@
 //! | `std` | yes | reserved: the crate always links `std` today |
 //! | `serde` | no | snapshots ([`Simulation::snapshot`]) |
 //! | `libm` | no | the same bits on every target |
+//! | `testkit` | no | conformance kits for parts of one's own: `traits::testkit`, `world::testkit` |
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod builder;
+pub mod parts;
+mod queries;
 mod simulation;
 mod threads;
 
+pub use articulated_featherstone as articulated;
 pub use collision_broadphase as broadphase;
 pub use collision_narrowphase as narrowphase;
 pub use constraint_dynamics as constraints;
@@ -69,31 +74,40 @@ pub use sim_steppers as steppers;
 pub use sim_traits as traits;
 pub use sim_world as world;
 
-pub use simulation::{BuildError, Simulation, SimulationBuilder, soft_stepping, time_stepping};
+pub use builder::{BuildError, SimulationBuilder, StepperParams, soft_stepping, time_stepping};
+pub use simulation::Simulation;
 pub use threads::Threads;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::simulation::{Simulation, SimulationBuilder, soft_stepping, time_stepping};
-    pub use collision_narrowphase::Polyhedron;
+    pub use crate::{
+        BuildError, Simulation, SimulationBuilder, StepperParams, Threads, soft_stepping, time_stepping,
+    };
+    pub use collision_narrowphase::{
+        Polyhedron, compound::Compound, height_field::HeightField, mesh::TriMesh,
+    };
     pub use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
+    pub use rigid_impulse::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
     pub use sim_math::{
         Pose,
         glam::{DQuat, DVec3},
         spatial::Motion,
     };
     pub use sim_steppers::{
-        ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams, Stabilization, TimeStepping,
+        Collisions, ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Micro, Parts,
+        ReactionForce, ReactionForceParams, SleepParams, Stabilization, TimeSleepParams, TimeStepping,
         TimeSteppingParams,
     };
-    pub use sim_traits::JointId;
-    pub use sim_traits::{BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, Shape, Sphere};
-    pub use sim_world::{
-        Anchor, Body, Callback, ColliderBuilder, Controller, EventKind, ForceGenerator, Groups, Listing,
-        OpenLoop, Pid, Quantity, QueryFilter, QueryIndex, Registry, StepError, StepReport, Stepper,
-        StepperAccess, World,
+    pub use sim_traits::{
+        BodyId, Capsule, ColliderId, Cuboid, Cylinder, HalfSpace, JointId, Ray, Serial, Shape, ShapeError,
+        Sphere,
     };
-    pub use sim_world::{Joint, JointMotor, JointPartner};
+    pub use sim_world::{
+        Anchor, Body, Callback, Closest, Collider, ColliderBuilder, Collision, Contact, Controller, Event,
+        EventKind, ForceGenerator, Groups, Joint, JointMotor, JointPartner, Listing, OpenLoop, Part, Pid,
+        Quantity, QueryError, QueryFilter, QueryIndex, RayCast, Registry, ShapeCast, SnapshotError,
+        StepError, StepReport, Stepper, StepperAccess, World, WorldError,
+    };
 }
 
 #[cfg(doctest)]

@@ -1,30 +1,10 @@
 //! A world and the stepper that moves it on.
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::{ConeNewton, soft::SoftParams};
-use rigid_impulse::impact::Integrated;
-use sim_steppers::{
-    ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping, TimeSteppingParams,
-};
-use sim_traits::{BroadPhase, Executor, ImpactLaw, NarrowPhase, RowSolver, Serial};
-use sim_world::{Registry, SnapshotError, StepError, StepReport, Stepper, World};
-use thiserror::Error;
-
-/// Why a simulation was not built.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A part was given, and a stepper that comes with parts of its own.
-    #[error("{part} is not used: the stepper given has parts of its own")]
-    UnusedPart {
-        /// Which part.
-        part: &'static str,
-    },
-    /// The stepper refuses the world.
-    #[error(transparent)]
-    Step(#[from] StepError),
-}
+use crate::builder::{BuildError, SimulationBuilder};
+use collision_broadphase::DynamicTree;
+use sim_steppers::{Parts, TimeStepping};
+use sim_world::{Part, QueryIndex, Registry, SnapshotError, StepError, StepReport, Stepper, World};
+use std::sync::{Mutex, PoisonError};
 
 /// A world that moves.
 #[derive(Debug)]
@@ -32,6 +12,8 @@ pub struct Simulation {
     world: World,
     stepper: Box<dyn Stepper>,
     total: StepReport,
+    /// Boxes of the colliders, for questions; refreshed by the first question after a change.
+    pub(crate) index: Mutex<QueryIndex>,
 }
 
 impl Simulation {
@@ -39,21 +21,17 @@ impl Simulation {
     /// reports; the [builder](Simulation::builder) looks at once.
     #[must_use]
     pub fn new(world: World) -> Self {
-        let stepper = Box::new(time_stepping(ConeNewton::default(), TimeSteppingParams::default()));
-        Self { world, stepper, total: StepReport::default() }
+        Self::from_parts(world, Box::new(TimeStepping::new(Parts::default())))
+    }
+
+    pub(crate) fn from_parts(world: World, stepper: Box<dyn Stepper>) -> Self {
+        let index = Mutex::new(QueryIndex::new(DynamicTree::default()));
+        Self { world, stepper, total: StepReport::default(), index }
     }
 
     /// With parts of one's own.
     pub fn builder(world: World) -> SimulationBuilder {
-        SimulationBuilder {
-            world,
-            broad_phase: None,
-            narrow_phase: None,
-            impact_law: None,
-            executor: None,
-            params: None,
-            stepper: None,
-        }
+        SimulationBuilder::new(world)
     }
 
     /// Moves on by `duration` ≥ 0 seconds; returns what happened.
@@ -61,6 +39,7 @@ impl Simulation {
     /// # Errors
     /// See [`StepError`]; the world is then at the time of the last event.
     pub fn advance(&mut self, duration: f64) -> Result<StepReport, StepError> {
+        self.index.get_mut().unwrap_or_else(PoisonError::into_inner).forget();
         let report = self.stepper.advance(&mut self.world, duration)?;
         self.total = self.total.then(&report);
         Ok(report)
@@ -137,143 +116,35 @@ impl Simulation {
     pub fn stepper(&self) -> &dyn Stepper {
         self.stepper.as_ref()
     }
-}
 
-/// Time stepping with a contact law, and the default part for every other seam.
-#[must_use]
-pub fn time_stepping(law: impl RowSolver + 'static, params: TimeSteppingParams) -> TimeStepping {
-    TimeStepping::with(time_parts(ContactMethod::law(law)), params)
-}
-
-/// Time stepping with soft contacts, and the default part for every seam: for large scenes. The parameters that go with it are
-/// [`TimeSteppingParams::soft`].
-///
-/// ```
-/// use sim_core::prelude::*;
-///
-/// let mut world = World::new([0.0, 0.0, -9.81])?;
-/// world.add(Body::fixed().shape(HalfSpace::up()))?;
-/// let block = world.add(Body::free().shape(Cuboid::new([0.5, 0.5, 0.1].into())?).at([0.0, 0.0, 0.1]))?;
-/// let stepper = soft_stepping(SoftParams::default(), TimeSteppingParams::soft());
-/// let mut sim = Simulation::builder(world).stepper(stepper).build()?;
-/// sim.advance(1.0)?;
-/// assert!((sim.world()[block].position().z - 0.1).abs() < 1e-3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[must_use]
-pub fn soft_stepping(soft: SoftParams, params: TimeSteppingParams) -> TimeStepping {
-    TimeStepping::with(time_parts(ContactMethod::Soft(soft)), params)
-}
-
-fn time_parts(contacts: ContactMethod) -> TimeParts {
-    TimeParts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        contacts,
-        executor: Box::new(Serial),
-    }
-}
-
-fn event_parts() -> Parts {
-    Parts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        impact_law: Box::new(Integrated::default()),
-        executor: Box::new(Serial),
-    }
-}
-
-/// A simulation to be built from parts.
-#[derive(Debug)]
-#[must_use = "nothing happens before `build`"]
-pub struct SimulationBuilder {
-    world: World,
-    broad_phase: Option<Box<dyn BroadPhase>>,
-    narrow_phase: Option<Box<dyn NarrowPhase>>,
-    impact_law: Option<Box<dyn ImpactLaw>>,
-    executor: Option<Box<dyn Executor>>,
-    params: Option<EventDrivenParams>,
-    stepper: Option<Box<dyn Stepper>>,
-}
-
-impl SimulationBuilder {
-    /// Which boxes overlap. Default [`CoherentHash`], which is quickest when few boxes change between two events.
-    pub fn broad_phase(mut self, part: impl BroadPhase + 'static) -> Self {
-        self.broad_phase = Some(Box::new(part));
-        self
+    /// The stepper, if it is of this type.
+    ///
+    /// ```
+    /// use sim_core::prelude::*;
+    ///
+    /// let sim = Simulation::new(World::new([0.0; 3])?);
+    /// let step = sim.stepper_as::<TimeStepping>().map(|stepper| stepper.params().dt);
+    /// assert_eq!(step, Some(1.0 / 60.0));
+    /// assert!(sim.stepper_as::<EventDriven>().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn stepper_as<T: Stepper + 'static>(&self) -> Option<&T> {
+        // Of the stepper, not of its box.
+        (*self.stepper).as_any().downcast_ref()
     }
 
-    /// How far apart two shapes are. Default [`default_chain`].
-    pub fn narrow_phase(mut self, part: impl NarrowPhase + 'static) -> Self {
-        self.narrow_phase = Some(Box::new(part));
-        self
+    /// The stepper to be changed, if it is of this type.
+    pub fn stepper_as_mut<T: Stepper + 'static>(&mut self) -> Option<&mut T> {
+        (*self.stepper).as_any_mut().downcast_mut()
     }
 
-    /// What impulse a collision exerts; asks for the event-driven stepper. Default there [`Integrated`].
-    pub fn impact(mut self, part: impl ImpactLaw + 'static) -> Self {
-        self.impact_law = Some(Box::new(part));
-        self
-    }
-
-    /// Where threads come from. Default [`Serial`].
-    pub fn executor(mut self, part: impl Executor + 'static) -> Self {
-        self.executor = Some(Box::new(part));
-        self
-    }
-
-    /// Parameters of the event-driven stepper; asks for it.
-    pub fn params(mut self, params: EventDrivenParams) -> Self {
-        self.params = Some(params);
-        self
-    }
-
-    /// A stepper with parts of its own. Default [`TimeStepping`] with [`ConeNewton`]; [`EventDriven`] if an impact law or its parameters are given.
-    pub fn stepper(mut self, stepper: impl Stepper + 'static) -> Self {
-        self.stepper = Some(Box::new(stepper));
-        self
-    }
-
-    /// Puts it together and looks at the world.
+    /// Exchanges a part between two advances.
     ///
     /// # Errors
-    /// A part that would not be used; what the stepper finds wrong with the world, such as an overlap.
-    pub fn build(self) -> Result<Simulation, BuildError> {
-        let mut world = self.world;
-        let given = [
-            ("broad phase", self.broad_phase.is_some()),
-            ("narrow phase", self.narrow_phase.is_some()),
-            ("impact law", self.impact_law.is_some()),
-            ("executor", self.executor.is_some()),
-            ("set of parameters", self.params.is_some()),
-        ];
-        let mut stepper = match self.stepper {
-            Some(stepper) => {
-                if let Some(&(part, _)) = given.iter().find(|(_, is_given)| *is_given) {
-                    return Err(BuildError::UnusedPart { part });
-                }
-                stepper
-            }
-            None if self.impact_law.is_none() && self.params.is_none() => {
-                let defaults = time_parts(ContactMethod::law(ConeNewton::default()));
-                Box::new(TimeStepping::new(TimeParts {
-                    broad_phase: self.broad_phase.unwrap_or(defaults.broad_phase),
-                    narrow_phase: self.narrow_phase.unwrap_or(defaults.narrow_phase),
-                    executor: self.executor.unwrap_or(defaults.executor),
-                    ..defaults
-                }))
-            }
-            None => {
-                let defaults = event_parts();
-                let parts = Parts {
-                    broad_phase: self.broad_phase.unwrap_or(defaults.broad_phase),
-                    narrow_phase: self.narrow_phase.unwrap_or(defaults.narrow_phase),
-                    impact_law: self.impact_law.unwrap_or(defaults.impact_law),
-                    executor: self.executor.unwrap_or(defaults.executor),
-                };
-                Box::new(EventDriven::with(parts, self.params.unwrap_or_default()))
-            }
-        };
-        stepper.prepare(&mut world)?;
-        Ok(Simulation { world, stepper, total: StepReport::default() })
+    /// The stepper has no use for it; nothing has changed then.
+    pub fn set_part(&mut self, part: Part) -> Result<(), BuildError> {
+        let stepper = self.stepper.kind();
+        self.stepper.set_part(part).map_err(|part| BuildError::UnusedPart { part: part.name(), stepper })
     }
 }

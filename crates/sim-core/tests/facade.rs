@@ -5,8 +5,8 @@ use sim_core::{
     BuildError,
     broadphase::{BruteForce, ColumnSweep, DynamicTree, SweepAndPrune},
     prelude::*,
-    steppers::Parts,
-    traits::{BroadPhase, Serial},
+    rigid::impact::Frictionless,
+    traits::BroadPhase,
 };
 
 fn earth() -> World {
@@ -109,17 +109,26 @@ fn bad_bodies_are_refused_with_the_item_and_the_value() {
 }
 
 #[test]
-fn a_part_beside_a_whole_stepper_is_an_error() {
-    let parts = Parts {
-        broad_phase: Box::new(BruteForce::default()),
-        narrow_phase: Box::new(sim_core::narrowphase::default_chain()),
-        impact_law: Box::new(sim_core::rigid::impact::Frictionless),
-        executor: Box::new(Serial),
-    };
-    let stepper = EventDriven::new(parts);
-    let error = Simulation::builder(earth()).stepper(stepper).executor(Serial).build().unwrap_err();
-    assert_eq!(error, BuildError::UnusedPart { part: "executor" });
-    assert_eq!(error.to_string(), "executor is not used: the stepper given has parts of its own");
+fn a_part_that_the_stepper_has_no_use_for_is_an_error() {
+    let error = |builder: SimulationBuilder| builder.build().unwrap_err().to_string();
+    let builder = || Simulation::builder(earth());
+    let time = || time_stepping(ConeNewton::default(), TimeSteppingParams::default());
+    assert_eq!(
+        builder().stepper(time()).impact(Frictionless).build().unwrap_err(),
+        BuildError::UnusedPart { part: "impact law", stepper: "time-stepping" }
+    );
+    assert_eq!(
+        error(builder().impact(Frictionless).contact_law(Greedy::default())),
+        "contact law is not used by the event-driven stepper"
+    );
+    assert_eq!(
+        error(builder().params(EventDrivenParams::default()).soft(SoftParams::default())),
+        "soft solver is not used by the event-driven stepper"
+    );
+    assert_eq!(
+        error(builder().stepper(time()).params(EventDrivenParams::default())),
+        "parameters are given for the event-driven stepper, but the stepper is time-stepping"
+    );
 }
 
 #[cfg(feature = "serde")]

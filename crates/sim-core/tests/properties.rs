@@ -23,16 +23,11 @@ fn earth() -> World {
 fn steppers() -> [(&'static str, Box<dyn Stepper>); 3] {
     let mut events = EventDrivenParams::for_size(0.2);
     events.contact_handling = ContactHandling::Improved;
-    let parts = sim_core::steppers::Parts {
-        broad_phase: Box::new(sim_core::broadphase::CoherentHash::default()),
-        narrow_phase: Box::new(sim_core::narrowphase::default_chain()),
-        impact_law: Box::new(sim_core::rigid::impact::Integrated::default()),
-        executor: Box::new(sim_core::traits::Serial),
-    };
+    let parts = Parts::default();
     [
         ("events", Box::new(EventDriven::with(parts, events))),
         ("exact", Box::new(time_stepping(ConeNewton::default(), TimeSteppingParams::default()))),
-        ("soft", Box::new(soft_stepping(SoftParams::default(), TimeSteppingParams::soft()))),
+        ("soft", Box::new(soft_stepping(SoftParams::default(), TimeSteppingParams::default()))),
     ]
 }
 

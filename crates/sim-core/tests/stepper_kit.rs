@@ -2,13 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use sim_core::{
-    broadphase::CoherentHash,
     lcp::Driver,
-    narrowphase::default_chain,
     prelude::*,
-    rigid::impact::Integrated,
     steppers::{Parts, TimeSleepParams},
-    traits::Serial,
     world::testkit::{
         stepper::{Bounds, Make, Splits, conformance, refused_alike},
         worlds,
@@ -20,12 +16,7 @@ const STEP: f64 = 1.0 / 64.0;
 fn events(set: impl FnOnce(&mut EventDrivenParams)) -> Box<dyn Stepper> {
     let mut params = EventDrivenParams::default();
     set(&mut params);
-    let parts = Parts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        impact_law: Box::new(Integrated::default()),
-        executor: Box::new(Serial),
-    };
+    let parts = Parts::default();
     Box::new(EventDriven::with(parts, params))
 }
 
@@ -37,7 +28,7 @@ fn stepping(set: impl FnOnce(&mut TimeSteppingParams)) -> TimeSteppingParams {
 }
 
 fn soft(set: impl FnOnce(&mut TimeSteppingParams)) -> Box<dyn Stepper> {
-    let mut params = TimeSteppingParams::soft();
+    let mut params = TimeSteppingParams::default();
     params.dt = STEP;
     set(&mut params);
     Box::new(soft_stepping(SoftParams::default(), params))
@@ -74,7 +65,7 @@ fn time_stepping_with_greedy_picks() {
 
 #[test]
 fn time_stepping_with_lemke() {
-    let law = || PolyhedralCone::new(Box::new(Driver::default()));
+    let law = || PolyhedralCone::new(Driver::default());
     conforms(&|| Box::new(time_stepping(law(), stepping(|_| {}))), Splits::Steps(STEP));
 }
 
@@ -108,9 +99,24 @@ fn event_driven_with_bodies_that_sleep() {
     conforms(&|| events(|p| p.sleep = Some(sleep)), Splits::Anywhere);
 }
 
+/// With bodies that pass through each other.
+fn reacting(set: impl FnOnce(&mut ReactionForceParams)) -> Box<dyn Stepper> {
+    let mut params = ReactionForceParams::default();
+    (params.dt, params.collisions) = (STEP, Collisions::Ignore);
+    set(&mut params);
+    Box::new(ReactionForce::new(params))
+}
+
+#[test]
+fn reaction_forces() {
+    conforms(&|| reacting(|_| {}), Splits::Steps(STEP));
+}
+
 #[test]
 fn parameters_that_cannot_be_are_refused_by_prepare_as_by_advance() {
-    let bad: [Make<'_>; 4] = [
+    let bad: [Make<'_>; 6] = [
+        &|| reacting(|p| p.dt = f64::INFINITY),
+        &|| reacting(|p| p.reaction.stiffness = 0.0),
         &|| events(|p| p.window = -1.0),
         &|| events(|p| p.margin = f64::NAN),
         &|| Box::new(time_stepping(ConeNewton::default(), stepping(|p| p.dt = 0.0))),

@@ -7,12 +7,9 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
-use rigid_impulse::impact::Integrated;
 use sim_math::glam::{DQuat, DVec3};
 use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams, Parts};
-use sim_traits::{Cuboid, HalfSpace, Serial};
+use sim_traits::{Cuboid, HalfSpace};
 use sim_world::{Body, Stepper, World};
 use std::{error::Error, time::Instant};
 
@@ -38,12 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if improved {
         params.contact_handling = ContactHandling::Improved;
     }
-    let parts = Parts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        impact_law: Box::new(Integrated::default()),
-        executor: Box::new(Serial),
-    };
+    let parts = Parts::default();
     let mut stepper = EventDriven::with(parts, params);
     let (start, mut events) = (Instant::now(), 0);
     println!("time [s] |   events | distances | collisions |   micro | energy [J] | pairs");

@@ -7,15 +7,9 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::ConeNewton;
-use rigid_impulse::impact::Integrated;
 use sim_math::glam::DVec3;
-use sim_steppers::{
-    ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Parts, TimeParts, TimeStepping,
-};
-use sim_traits::{Cuboid, HalfSpace, Serial};
+use sim_steppers::{ContactHandling, EventDriven, EventDrivenParams, Parts, TimeStepping};
+use sim_traits::{Cuboid, HalfSpace};
 use sim_world::{Body, Stepper, World};
 use std::{error::Error, time::Instant};
 
@@ -62,20 +56,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let mut params = EventDrivenParams::default();
                 params.max_events = 20_000_000;
                 params.contact_handling = handling;
-                let parts = Parts {
-                    broad_phase: Box::new(CoherentHash::default()),
-                    narrow_phase: Box::new(default_chain()),
-                    impact_law: Box::new(Integrated::default()),
-                    executor: Box::new(Serial),
-                };
+                let parts = Parts::default();
                 Box::new(EventDriven::with(parts, params))
             } else {
-                Box::new(TimeStepping::new(TimeParts {
-                    broad_phase: Box::new(CoherentHash::default()),
-                    narrow_phase: Box::new(default_chain()),
-                    contacts: ContactMethod::law(ConeNewton::default()),
-                    executor: Box::new(Serial),
-                }))
+                Box::new(TimeStepping::new(Parts::default()))
             };
             let seconds = if handling.is_none() { seconds } else { seconds.min(2.0) };
             let start = places(&world);

@@ -251,7 +251,7 @@ fn springs_are_installed_and_controllers_made_set_switched_and_removed() {
     assert_eq!(held(&world, engine), DVec3::ZERO);
     assert!(matches!(world.remove_controller(controller), Err(WorldError::UnknownController { .. })));
     assert!(world.add_controller(0.0, 0.0, OpenLoop::new(id, engine, Vec::new(), false)).is_err());
-    world.remove_force(installed);
+    world.remove_force(installed).unwrap();
     stepper.advance(&mut world, 1.0).unwrap();
     // A controller whose body is gone is an error that names it.
     let pid = Pid::new(id, engine, Quantity::Position(DVec3::X), 1e-2).gains(1.0, 0.0, 0.0);
@@ -330,7 +330,11 @@ fn a_timer_that_limits_the_slip_of_a_driven_wheel_keeps_it_bounded() {
         let wheel = world.body(bodies[0])?;
         let slip = wheel.velocity().angular.y * 0.3 - wheel.velocity().linear.x;
         memory[0] = if slip > 0.2 { 0.0 } else { (memory[0] + 1.0).min(memory[1]) };
-        let engine = world.forces().next().map(|(id, _)| id).ok_or(WorldError::UnknownForce { id: 0 })?;
+        let engine = world
+            .forces()
+            .next()
+            .map(|(id, _)| id)
+            .ok_or(WorldError::UnknownForce { id: ForceId::new(0, 0) })?;
         let torque = DVec3::Y * memory[0];
         world.set_force(engine, ForceGenerator::Constant { body: bodies[0], force: DVec3::ZERO, torque })
     }

@@ -129,7 +129,7 @@ fn change(world: &mut World, random: &mut SplitMix64, size: f64) {
     let free: Vec<BodyId> = world.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
     let Some(&id) = free.get(random.below(free.len().max(1))) else { return };
     match random.below(4) {
-        0 => world.remove(id).unwrap(),
+        0 => drop(world.remove(id).unwrap()),
         1 => {
             let new = body(random, size);
             place(world, random, size, &new);
@@ -239,7 +239,7 @@ fn refurnish(world: &mut World, random: &mut SplitMix64, size: f64) {
         _ => {
             let forces: Vec<_> = world.forces().map(|(id, _)| id).collect();
             if let Some(&id) = forces.get(random.below(forces.len().max(1))) {
-                world.remove_force(id);
+                world.remove_force(id).unwrap();
             }
         }
     }

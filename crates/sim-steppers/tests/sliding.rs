@@ -101,8 +101,8 @@ fn down_a_slope(size: f64, mu: f64, e: f64) -> World {
     world
 }
 
-/// Highest sum of the work of micro-collisions along the normal, in units of m g ε of all free bodies, in both halves of the time; and the highest energy above the
-/// start and all work.
+/// Highest sum of the work of micro-collisions along the normal, in units of m g ε of all free bodies, in both halves of the time; and the highest
+/// energy above the start and all work.
 fn gains(world: &mut World, params: EventDrivenParams) -> ([f64; 3], u64) {
     let mass: f64 = world.bodies().filter(|(_, b)| b.is_free()).map(|(_, b)| b.mass()).sum();
     let unit = mass * G * params.envelope_in(world);

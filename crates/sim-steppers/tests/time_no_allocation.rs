@@ -5,10 +5,11 @@
 mod timed;
 
 use sim_math::{
+    Pose,
     glam::DVec3,
     testkit::allocations::{CountingAllocator, allocations},
 };
-use sim_world::{Joint, JointMotor, JointPartner, Listing, Stepper, World};
+use sim_world::{Joint, JointMotor, JointPartner, LinkBuilder, Listing, Stepper, Tree, TreeJoint, World};
 use timed::{ball, brick, cone, earth, rows, soft};
 
 #[global_allocator]
@@ -61,5 +62,34 @@ fn a_warmed_up_step_with_joints_does_not_allocate() {
     }
     let (count, report) = allocations(|| stepper.advance(&mut world, 0.2).unwrap());
     assert!(report.solver.iterations > 50, "{report}");
+    assert_eq!(count, 0, "{report}");
+}
+
+/// A chain with limits and dry friction that falls on the floor, and a body beside it.
+#[test]
+fn a_warmed_up_step_with_trees_does_not_allocate() {
+    let mut world = earth(0.5, 0.0);
+    let mut tree = Tree::builder("chain");
+    for k in 0..6 {
+        let joint = if k == 0 { TreeJoint::Free } else { TreeJoint::Revolute { axis: DVec3::Y } };
+        let mut link = LinkBuilder::new(format!("{k}"), joint).body(brick(0.15, 0.1, 0.1, 0.5));
+        link = if k == 0 {
+            link.start(&[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], &[0.0; 6])
+        } else {
+            let place = Pose::from_translation(DVec3::X * 0.32);
+            link.on(format!("{}", k - 1)).at(place).limits(-0.8, 0.8).dry_friction(0.1).damping(0.1)
+        };
+        tree = tree.link(link);
+    }
+    let tree = world.add_tree(tree).unwrap();
+    let mut stepper = cone(|_| {});
+    let mut forces = [0.0; 11];
+    for k in 0..40 {
+        forces[6..].fill(if k % 2 == 0 { 5.0 } else { -5.0 });
+        world.set_tree_forces(tree, &forces).unwrap();
+        stepper.advance(&mut world, 0.1).unwrap();
+    }
+    let (count, report) = allocations(|| stepper.advance(&mut world, 0.2).unwrap());
+    assert!(report.solver.iterations > 10, "{report}");
     assert_eq!(count, 0, "{report}");
 }

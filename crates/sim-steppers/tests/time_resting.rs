@@ -5,10 +5,8 @@
 mod timed;
 
 use collision_broadphase::SweepAndPrune;
-use collision_narrowphase::default_chain;
-use constraint_dynamics::ConeNewton;
 use sim_math::{assert_close, glam::DVec3, testkit::SplitMix64};
-use sim_steppers::{ContactMethod, TimeParts, TimeStepping, time_stepping::Stage};
+use sim_steppers::{Parts, TimeStepping, time_stepping::Stage};
 use sim_traits::Executor;
 use sim_world::{Stepper, World};
 use timed::{ball, brick, cone, drift, earth, laws, positions, rows};
@@ -135,12 +133,7 @@ fn heap() -> World {
 fn threads_and_broad_phases_do_not_change_a_bit() {
     let mut reference = heap();
     cone(|_| {}).advance(&mut reference, 0.8).unwrap();
-    let parts = TimeParts {
-        broad_phase: Box::new(SweepAndPrune::default()),
-        narrow_phase: Box::new(default_chain()),
-        contacts: ContactMethod::law(ConeNewton::default()),
-        executor: Box::new(Two),
-    };
+    let parts = Parts::default().broad_phase(SweepAndPrune::default()).executor(Two);
     let mut other = heap();
     TimeStepping::new(parts).advance(&mut other, 0.8).unwrap();
     for ((_, x), (_, y)) in reference.bodies().zip(other.bodies()) {

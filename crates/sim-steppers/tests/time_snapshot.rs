@@ -70,3 +70,42 @@ fn jointed_worlds_continue_to_the_bit() {
     fresh.advance(&mut restored, 0.5).unwrap();
     assert_eq!(world.digest(), restored.digest());
 }
+
+#[test]
+fn worlds_with_trees_continue_to_the_bit() {
+    use sim_math::Pose;
+    use sim_world::{LinkBuilder, Tree, TreeJoint};
+    let registry = Registry::default();
+    let mut world = heap();
+    let mut tree = Tree::builder("worm");
+    for k in 0..4 {
+        let joint =
+            if k == 0 { TreeJoint::Free } else { TreeJoint::Universal { first: DVec3::Y, second: DVec3::Z } };
+        let mut link = LinkBuilder::new(format!("{k}"), joint).body(brick(0.15, 0.1, 0.1, 0.5)).damping(0.1);
+        link = if k == 0 {
+            link.start(&[-0.4, 0.1, 3.0, 0.0, 0.0, 0.0, 1.0], &[1.0, 0.0, 2.0, 0.0, 0.0, 0.0])
+        } else {
+            let place = Pose::from_translation(DVec3::X * 0.35);
+            link.on(format!("{}", k - 1)).at(place).limits(-0.8, 0.8).dry_friction(0.1)
+        };
+        tree = tree.link(link);
+    }
+    let id = world.add_tree(tree).unwrap();
+    let mut stepper = cone(|_| {});
+    stepper.advance(&mut world, 1.0).unwrap();
+    let (saved, tables) = (world.snapshot(&registry).unwrap(), stepper.save(&world).unwrap());
+    let report = stepper.advance(&mut world, 0.5).unwrap();
+    assert!(report.solver.iterations > 0, "it was no rest that was compared");
+    let mut restored = World::restore(&saved, &registry).unwrap();
+    let mut fresh = cone(|_| {});
+    fresh.load(&restored, &tables).unwrap();
+    fresh.advance(&mut restored, 0.5).unwrap();
+    assert_eq!(world.tree(id).unwrap().coordinates(), restored.tree(id).unwrap().coordinates());
+    assert_eq!(world.digest(), restored.digest());
+    // Damaged bytes are errors, never another tree.
+    for cut in 1..saved.len() {
+        if cut % 37 == 0 {
+            assert!(World::restore(&saved[..cut], &registry).is_err(), "{cut} bytes");
+        }
+    }
+}

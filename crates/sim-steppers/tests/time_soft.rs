@@ -167,7 +167,8 @@ fn a_plate_on_balls_sinks_in_as_its_springs_say() {
     stepper.advance(&mut world, 3.0).unwrap();
     let report = stepper.advance(&mut world, 1.0 / 60.0).unwrap();
     // A quarter of the plate's weight on a point between two bodies that move. Its effective mass is that of the ball in parallel with that of the plate
-    // at its corner, 1/(1/M + 2 a²/I) with I = M/3 (1 + 0.01). The frequency of a point is twice 0.65 of a quarter of the substep rate, and it sinks by F/(m ω²).
+    // at its corner, 1/(1/M + 2 a²/I) with I = M/3 (1 + 0.01). The frequency of a point is twice 0.65 of a quarter of the substep rate, and it sinks
+    // by F/(m ω²).
     let (ball_mass, plate_mass) = (world[balls[0]].mass(), world[plate].mass());
     let corner = 1.0 / plate_mass + 2.0 * 0.64 / (plate_mass / 3.0 * 1.01);
     let mass = 1.0 / (1.0 / ball_mass + corner);
@@ -236,7 +237,7 @@ fn a_restored_run_continues_to_the_bit() {
     for cut in [1, 10, tables.len() / 2, tables.len() - 1] {
         assert!(soft(|_| {}).load(&restored, &tables[..cut]).is_err(), "{cut} bytes");
     }
-    assert!(soft(|p| p.recycle = 0.0).load(&restored, &tables).is_err(), "other parameters");
+    assert!(soft(|p| p.recycle = Some(0.0)).load(&restored, &tables).is_err(), "other parameters");
 }
 
 #[test]
@@ -246,7 +247,7 @@ fn recycled_contacts_are_those_found_anew() {
         let mut world = earth(0.05, 0.0);
         let body = brick(0.3, 0.2, 0.2, 0.05).at([0.0, 0.0, 0.2]);
         let id = world.add(body.moving([0.1, 0.05, 0.0]).spinning([0.0, 0.0, 0.2])).unwrap();
-        let mut stepper = soft(|p| p.recycle = recycle);
+        let mut stepper = soft(|p| p.recycle = Some(recycle));
         let report = stepper.advance(&mut world, 0.5).unwrap();
         (*world[id].state(), report.distances)
     };

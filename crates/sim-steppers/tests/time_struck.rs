@@ -13,7 +13,8 @@ use sim_traits::{Cuboid, Sphere};
 use sim_world::{Body, Stepper, World};
 use timed::cone;
 
-/// Deepest overlap of any two of a row of balls and the wall behind it, share of the radius: the first ball is heavy and flies at the others, which are at rest.
+/// Deepest overlap of any two of a row of balls and the wall behind it, share of the radius: the first ball is heavy and flies at the others, which
+/// are at rest.
 fn deepest(radius: f64, speed: f64, e: f64, balls: usize) -> f64 {
     let mut world = World::new(DVec3::ZERO).unwrap();
     let wall = Cuboid::new(DVec3::new(0.05, 20.0, 20.0) * radius).unwrap();

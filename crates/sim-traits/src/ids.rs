@@ -54,6 +54,7 @@ macro_rules! generational_id {
 generational_id!(BodyId, "body");
 generational_id!(ColliderId, "collider");
 generational_id!(JointId, "joint");
+generational_id!(TreeId, "tree");
 generational_id!(SystemId, "system");
 
 macro_rules! index_id {

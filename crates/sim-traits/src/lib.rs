@@ -27,7 +27,8 @@
 //! | threads | [`Executor`] | one per parallel phase |
 //!
 //! Rules for all of them: arguments are plain data, output goes into buffers of the caller, results do not depend
-//! on threads, bad input is an `Err` that names the item and the value. Feature `testkit` has a conformance kit
+//! on threads, bad input is an `Err` that names the item and the value. A function that takes a part takes `impl Into<Box<dyn Trait>>`:
+//! a value of any type with the trait, or a box chosen at run time. Feature `testkit` has a conformance kit
 //! for each seam whose contract can be checked from outside.
 //!
 //! # Features
@@ -45,6 +46,7 @@
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
+mod boxed;
 mod broad_phase;
 mod contact;
 mod executor;
@@ -65,7 +67,7 @@ pub use broad_phase::{BroadPhase, BroadPhaseError, PairChanges, ProxyKind, Ray};
 pub use contact::{ContactPoint, FeatureId, Manifold, PairCache, Separation};
 pub use executor::{Executor, Serial, for_each_mut};
 pub use hash::{FixedHasher, FixedMap, FixedSet, FixedState};
-pub use ids::{BodyId, ColliderId, JointId, Pair, PartId, ProxyId, SystemId};
+pub use ids::{BodyId, ColliderId, JointId, Pair, PartId, ProxyId, SystemId, TreeId};
 pub use impact::{Impact, ImpactError, ImpactLaw};
 pub use lcp::{LcpError, LcpProblem, LcpReport, LcpSolver};
 pub use narrow_phase::{Chain, NarrowPhase, NarrowPhaseError};

@@ -122,6 +122,13 @@ impl Chain {
         Self { links }
     }
 
+    /// Asks one more, after all others.
+    #[must_use]
+    pub fn then(mut self, link: impl Into<Box<dyn NarrowPhase>>) -> Self {
+        self.links.push(link.into());
+        self
+    }
+
     fn first<T>(
         &self,
         a: &Shape,

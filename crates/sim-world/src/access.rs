@@ -61,6 +61,7 @@ use std::ops::Deref;
 /// | [`list`](StepperAccess::list), [`clear_events`](StepperAccess::clear_events), [`contacts_mut`](StepperAccess::contacts_mut) | what is reported |
 /// | [`fire_timer`](StepperAccess::fire_timer), [`run_controller`](StepperAccess::run_controller) | who acts at its own times |
 /// | [`joint_in_slot_mut`](StepperAccess::joint_in_slot_mut), [`load_joint`](StepperAccess::load_joint), [`joint_at_limit`](StepperAccess::joint_at_limit) | joints |
+/// | [`arrive_tree`](StepperAccess::arrive_tree), [`put_tree_right`](StepperAccess::put_tree_right) | trees |
 /// | [`forget_changes`](StepperAccess::forget_changes) | changes by the user |
 #[derive(Debug)]
 pub struct StepperAccess<'a> {

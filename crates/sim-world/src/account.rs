@@ -271,7 +271,7 @@ pub(crate) struct Account {
     energy: EnergyAccount,
     momentum: MomentumAccount,
     /// Potential of springs at the start of the advance, with what the user changed of it since, J.
-    springs: f64,
+    pub(crate) springs: f64,
     /// Work of springs in steps, and what corrections added to their potential, J.
     elastic: Option<f64>,
     /// What the last one closed with.
@@ -288,12 +288,17 @@ struct Closed {
 }
 
 impl Account {
+    /// True during an advance.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Books the flight of a free body on its present piece until `time` (s), when another piece begins.
     pub(crate) fn flight(&mut self, body: &Body, gravity: DVec3, time: f64) {
         let (Some(open), BodyKind::Free(mass)) = (self.open, body.kind()) else { return };
         let (piece, mass) = (&body.piece, mass.mass());
         let from = piece.start().max(open);
-        if from >= time {
+        if from >= time || body.outdated {
             return;
         }
         match piece.law() {
@@ -430,6 +435,23 @@ impl Account {
         }
     }
 
+    /// Books what the user changed of the energy of rotors, J.
+    pub(crate) fn pushed_rotors(&mut self, energy: f64) {
+        if self.open.is_some() {
+            self.energy.outside += energy;
+        }
+    }
+
+    /// Books what a correction added to the energy of springs in the joints of a tree, J.
+    pub(crate) fn stretched(&mut self, springs: f64, user: bool) {
+        if self.open.is_some() && springs != 0.0 {
+            // The fall of their potential has it, but it is no work on a motion.
+            *self.elastic.get_or_insert(0.0) -= springs;
+            let account = if user { &mut self.energy.outside } else { &mut self.energy.correction };
+            *account += springs;
+        }
+    }
+
     /// Books a change of velocity by the user.
     pub(crate) fn pushed(&mut self, model: &BodyModel, [before, after]: [&BodyState; 2]) {
         if self.open.is_some() {
@@ -454,15 +476,8 @@ impl World {
             let angular = pose.translation.cross(linear) + pose.transform_vector(spin);
             sum.add(Momentum { linear, angular });
         }
+        energy += self.trees().map(|(_, tree)| tree.rotor_energy()).sum::<f64>();
         (energy, sum)
-    }
-
-    /// Makes a change that is not motion, and leaves what it does to springs out of the account.
-    pub(crate) fn aside<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.held_energy();
-        let out = change(self);
-        self.account.springs += self.held_energy() - before;
-        out
     }
 }
 
@@ -539,11 +554,14 @@ impl StepperAccess<'_> {
     /// Books what the joints of a step did in the open account.
     pub fn book_joint_work(&mut self, work: &JointWork) {
         if self.world.account.open.is_some() {
-            let Account { energy, momentum, .. } = &mut self.world.account;
+            let Account { energy, momentum, elastic, .. } = &mut self.world.account;
             energy.joints += work.joints + work.limits;
             energy.drives += work.drives;
             energy.friction += work.friction;
             energy.stepping += work.stepping;
+            if work.springs != 0.0 {
+                *elastic.get_or_insert(0.0) += work.springs;
+            }
             momentum.fixed.add(Momentum { linear: work.impulse, angular: work.moment });
         }
     }

@@ -14,7 +14,7 @@ use sim_math::{
     mass::{self, MassProperties},
     spatial::Motion,
 };
-use sim_traits::{BodyId, ColliderId, Shape};
+use sim_traits::{BodyId, ColliderId, Shape, TreeId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -35,6 +35,10 @@ pub struct Body {
     pub(crate) colliders: SmallVec<[ColliderId; 4]>,
     /// Acceleration by constant forces, m/s².
     pub(crate) pull: DVec3,
+    /// Slots of the forces that act on it or hold on to it, sorted.
+    pub(crate) forces: SmallVec<[u32; 4]>,
+    /// Its motion ended at the present time, and begins anew before a stepper looks.
+    pub(crate) outdated: bool,
     /// The bodies it is integrated with, if forces act that have no closed form.
     pub(crate) cluster: Option<u32>,
     /// Length of the next step of integration, s.
@@ -43,6 +47,8 @@ pub struct Body {
     pub(crate) rest: Rest,
     /// Time at which a step of time last put it where it is, s; NaN if none did.
     pub(crate) arrived: f64,
+    /// The tree that it is a link of, and which.
+    pub(crate) link: Option<(TreeId, u32)>,
 }
 
 /// Whether a body takes part in motion.
@@ -119,6 +125,13 @@ impl Body {
         matches!(self.kind(), BodyKind::Fixed)
     }
 
+    /// The tree that it is a link of, and the number of the link in its model.
+    #[inline]
+    #[must_use]
+    pub fn tree(&self) -> Option<(TreeId, u32)> {
+        self.link
+    }
+
     /// Mass, kg; infinite if it is not free.
     #[must_use]
     pub fn mass(&self) -> f64 {
@@ -151,6 +164,12 @@ impl Body {
     /// Present pose of the user's frame.
     #[must_use]
     pub fn user_pose(&self) -> Pose {
+        self.now.user_pose(&self.model)
+    }
+
+    /// Present pose of the user's frame: [`Body::user_pose`].
+    #[must_use]
+    pub fn pose(&self) -> Pose {
         self.now.user_pose(&self.model)
     }
 
@@ -209,7 +228,7 @@ impl Body {
         self.now.spin(&self.model)
     }
 
-    /// The motion that the body is on.
+    /// The motion that the body is on. If the user changed something since the last advance, the next one begins with another.
     #[inline]
     #[must_use]
     pub fn piece(&self) -> &Piece {
@@ -229,7 +248,7 @@ impl Body {
         self.tag
     }
 
-    /// Acceleration of the centre of mass by constant forces, without gravity, m/s².
+    /// Acceleration of the centre of mass by constant forces, without gravity, m/s². Summed afresh when a stepper looks; until then changes leave rounding.
     #[inline]
     #[must_use]
     pub fn pull(&self) -> DVec3 {
@@ -466,11 +485,14 @@ impl BodyBuilder {
             now,
             colliders: colliders_of,
             pull: DVec3::ZERO,
+            forces: SmallVec::new(),
+            outdated: false,
             cluster: None,
             step_hint: None,
             tag: self.tag,
             rest: Rest::Awake,
             arrived: f64::NAN,
+            link: None,
         };
         Ok((body, colliders))
     }

@@ -36,6 +36,7 @@
 //!
 //! `tests/control.rs` of `sim-steppers`
 
+use crate::slots::world_id;
 use crate::{
     error::WorldError,
     force::{ForceGenerator, ForceId},
@@ -46,18 +47,7 @@ use sim_math::glam::DVec3;
 use sim_traits::BodyId;
 use std::fmt::Debug;
 
-/// Name of a controller in a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ControllerId(pub(crate) u32);
-
-impl ControllerId {
-    /// Number of the controller, from 0 in the order of adding.
-    #[must_use]
-    pub const fn index(self) -> u32 {
-        self.0
-    }
-}
+world_id!(ControllerId, "controller");
 
 /// Acts on a world at its own rate.
 ///
@@ -99,6 +89,36 @@ pub trait Controller: Debug + Send + Sync {
 
     /// A copy in a box.
     fn boxed_clone(&self) -> Box<dyn Controller>;
+}
+
+impl Controller for Box<dyn Controller> {
+    fn kind(&self) -> &'static str {
+        self.as_ref().kind()
+    }
+
+    fn update(&mut self, world: &mut World) -> Result<(), WorldError> {
+        self.as_mut().update(world)
+    }
+
+    fn release(&mut self, world: &mut World) -> Result<(), WorldError> {
+        self.as_mut().release(world)
+    }
+
+    fn set(&mut self, what: &str, value: f64) -> bool {
+        self.as_mut().set(what, value)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.as_ref().save()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.as_mut().load(bytes)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Controller> {
+        self.as_ref().boxed_clone()
+    }
 }
 
 /// A controller, its times, and whether it is switched on.
@@ -368,13 +388,13 @@ impl Controller for Callback {
 }
 
 #[cfg(feature = "serde")]
-fn save<T: serde::Serialize>(data: &T) -> Vec<u8> {
+pub(crate) fn save<T: serde::Serialize>(data: &T) -> Vec<u8> {
     // Numbers, names and lists of them always have a form as bytes.
     postcard::to_allocvec(data).unwrap_or_default()
 }
 
 #[cfg(feature = "serde")]
-fn load<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
+pub(crate) fn load<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
     match postcard::take_from_bytes(bytes) {
         Ok((data, [])) => Ok(data),
         _ => Err(SnapshotError::Damaged { what: "a controller" }),
@@ -382,11 +402,11 @@ fn load<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError
 }
 
 #[cfg(not(feature = "serde"))]
-fn save<T>(_data: &T) -> Vec<u8> {
+pub(crate) fn save<T>(_data: &T) -> Vec<u8> {
     Vec::new()
 }
 
 #[cfg(not(feature = "serde"))]
-fn load<T>(_bytes: &[u8]) -> Result<T, SnapshotError> {
+pub(crate) fn load<T>(_bytes: &[u8]) -> Result<T, SnapshotError> {
     Err(SnapshotError::NoSerde)
 }

@@ -1,8 +1,10 @@
 //! What can be wrong with a world and its contents.
 
+use crate::{ControllerId, ForceId, TimerId};
+use articulated_featherstone::ModelError;
 use rigid_impulse::{BodyError, MaterialId};
 use sim_math::{glam::DVec3, mass::MassError};
-use sim_traits::{BodyId, ColliderId, JointId, joint::JointError};
+use sim_traits::{BodyId, ColliderId, DynamicsError, JointId, TreeId, joint::JointError};
 use thiserror::Error;
 
 /// Input that a world refuses; the world is then what it was before the call.
@@ -22,22 +24,34 @@ pub enum WorldError {
         id: ColliderId,
     },
     /// A force that was removed, or never was.
-    #[error("force {id} does not exist")]
+    #[error("{id} does not exist")]
     UnknownForce {
-        /// Its number.
-        id: u32,
+        /// Which force.
+        id: ForceId,
     },
-    /// A controller that was removed, or never was, or is acting at the moment.
-    #[error("controller {id} does not exist, or is acting")]
+    /// A timer that was stopped, or never was.
+    #[error("{id} does not exist")]
+    UnknownTimer {
+        /// Which timer.
+        id: TimerId,
+    },
+    /// A controller that was removed, or never was.
+    #[error("{id} does not exist")]
     UnknownController {
-        /// Its number.
-        id: u32,
+        /// Which controller.
+        id: ControllerId,
+    },
+    /// A controller that is acting at the moment: it cannot be changed from within.
+    #[error("{id} is acting")]
+    ControllerActing {
+        /// Which controller.
+        id: ControllerId,
     },
     /// A controller has no number of that name.
-    #[error("controller {id} has no {what:?}")]
+    #[error("{id} has no {what:?}")]
     UnknownSetting {
-        /// Its number.
-        id: u32,
+        /// Which controller.
+        id: ControllerId,
         /// The name.
         what: &'static str,
     },
@@ -150,6 +164,62 @@ pub enum WorldError {
         joint: JointId,
         /// Its kind.
         kind: &'static str,
+    },
+    /// A tree that was removed, or never was.
+    #[error("{id} does not exist")]
+    UnknownTree {
+        /// Which tree.
+        id: TreeId,
+    },
+    /// Links and joints that make no tree.
+    #[error("{tree}: {source}")]
+    TreeModel {
+        /// Which tree: for one that is being added, the id that it would have got.
+        tree: TreeId,
+        /// What is wrong, and at which link.
+        source: ModelError,
+    },
+    /// A link whose body cannot be.
+    #[error("{tree}, link {link:?}: {source}")]
+    TreeLink {
+        /// Which tree.
+        tree: TreeId,
+        /// Which link.
+        link: String,
+        /// What is wrong.
+        source: Box<WorldError>,
+    },
+    /// A number of a tree that cannot be.
+    #[error("{tree}, link {link:?}: {what}, number {index}: {value}")]
+    TreeNumber {
+        /// Which tree.
+        tree: TreeId,
+        /// Which link; empty for the tree itself.
+        link: String,
+        /// What kind of number.
+        what: &'static str,
+        /// Its place.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// What the algorithms of trees refuse.
+    #[error("{tree}: {source}")]
+    Tree {
+        /// Which tree.
+        tree: TreeId,
+        /// Why.
+        source: DynamicsError,
+    },
+    /// A link of a tree cannot be moved on its own.
+    #[error("{body} is a link of {tree}: {what}")]
+    Linked {
+        /// Which body.
+        body: BodyId,
+        /// Its tree.
+        tree: TreeId,
+        /// What was asked.
+        what: &'static str,
     },
     /// A joint of a body with itself.
     #[error("{joint} ({kind}): both partners are {body}")]

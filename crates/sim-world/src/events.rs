@@ -1,23 +1,12 @@
 //! What happened, for the user: contacts, collisions, timers.
 
 use crate::control::ControllerId;
+use crate::slots::world_id;
 use rigid_impulse::CollisionKind;
 use sim_math::glam::DVec3;
 use sim_traits::{BodyId, ColliderId, JointId};
 
-/// Name of a timer in a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct TimerId(pub(crate) u32);
-
-impl TimerId {
-    /// Number of the timer, from 0 in the order of setting.
-    #[inline]
-    #[must_use]
-    pub const fn index(self) -> u32 {
-        self.0
-    }
-}
+world_id!(TimerId, "timer");
 
 /// Which collisions are listed. Resting bodies make hundreds of micro-collisions a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -169,7 +158,16 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// Goes off at `first + k period`: by multiplication, so it does not drift.
+/// Goes off at `first + k period`, so often as it says: by multiplication, so it does not drift.
+///
+/// ```
+/// use sim_world::Timer;
+///
+/// let thrice = Timer::every(0.5).starting(1.0).times(3);
+/// assert_eq!(thrice.next(), 1.0);
+/// assert_eq!(Timer { count: 2, ..thrice }.next(), 2.0);
+/// assert_eq!(Timer { count: 3, ..thrice }.next(), f64::INFINITY);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timer {
@@ -179,12 +177,40 @@ pub struct Timer {
     pub period: f64,
     /// How often it went off.
     pub count: u64,
+    /// How often it goes off in all; the largest number for one that never ends.
+    pub times: u64,
 }
 
 impl Timer {
-    /// When it goes off next, s.
+    /// Every so many seconds, beginning at once.
+    #[must_use]
+    pub const fn every(period: f64) -> Self {
+        Self { first: 0.0, period, count: 0, times: u64::MAX }
+    }
+
+    /// Once, at a time (s).
+    #[must_use]
+    pub const fn once(first: f64) -> Self {
+        Self { first, period: 1.0, count: 0, times: 1 }
+    }
+
+    /// The first time, s.
+    #[must_use]
+    pub const fn starting(mut self, first: f64) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// How often it goes off in all.
+    #[must_use]
+    pub const fn times(mut self, times: u64) -> Self {
+        self.times = times;
+        self
+    }
+
+    /// When it goes off next, s; never (infinity) if it went off as often as it was to.
     #[must_use]
     pub fn next(&self) -> f64 {
-        self.first + self.period * self.count as f64
+        if self.count < self.times { self.first + self.period * self.count as f64 } else { f64::INFINITY }
     }
 }

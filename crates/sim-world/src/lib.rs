@@ -22,8 +22,9 @@
 //! | motion between events | [`Piece`], [`Law`] |
 //! | prescribed motion | [`Script`], [`Screw`] |
 //! | forces | [`ForceGenerator`], [`ForceField`] |
-//! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`] |
+//! | control | [`Controller`], [`Pid`], [`OpenLoop`], [`Callback`]; [`SetGravity`], [`Push`], [`SetVelocity`], [`HoldForce`], [`HoldAt`], [`RemoveBelow`] |
 //! | what holds bodies together | [`Joint`], [`JointBuilder`], [`JointAxis`] |
+//! | articulated bodies | [`Tree`], [`TreeBuilder`], [`LinkBuilder`] |
 //! | what happened | [`Event`], [`EnergyAccount`], [`MomentumAccount`] |
 //! | questions | [`QueryIndex`] |
 //! | saving and going on elsewhere | [`World::snapshot`], [`World::restore`], [`World::digest`] |
@@ -53,6 +54,7 @@
 
 mod access;
 mod account;
+mod acts;
 mod body;
 mod collider;
 mod control;
@@ -64,6 +66,7 @@ mod force;
 mod interpolate;
 mod joint;
 mod measure;
+mod part;
 mod piece;
 mod query;
 mod script;
@@ -74,11 +77,14 @@ mod stability;
 mod stepper;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
+mod tree;
 mod work;
 mod world;
 
 pub use access::StepperAccess;
 pub use account::{EnergyAccount, Momentum, MomentumAccount};
+pub use acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity};
+pub use articulated_featherstone::{DofParams, Joint as TreeJoint};
 pub use body::{Body, BodyBuilder, DEFAULT_DENSITY, DEFAULT_FRICTION, DEFAULT_RESTITUTION, Rest};
 pub use collider::{Collider, ColliderBuilder, Groups, Surface, Traction, TurningFriction};
 pub use control::{Action, Callback, Controller, ControllerId, OpenLoop, Pid, Quantity};
@@ -88,19 +94,28 @@ pub use events::{Collision, Contact, Event, EventKind, Listing, Timer, TimerId};
 pub use force::{Anchor, Field, ForceField, ForceGenerator, ForceId};
 pub use interpolate::PoseHistory;
 pub use joint::{Breaking, Joint, JointBuilder, JointMiss, JointPartner};
+pub use part::{AsAny, Part};
 pub use piece::{Extent, Law, Piece};
-pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast};
+pub use query::{Closest, QueryError, QueryFilter, QueryIndex, RayCast, ShapeCast};
 pub use script::{Limits, Screw, Script, ScriptRecord};
 pub use sim_traits::{
-    JointId,
+    JointId, TreeId,
     joint::{JointAxis, JointDrive, JointLimits, JointMotor, JointSoftness},
 };
 pub use snapshot::{Registry, SnapshotError};
 pub use solid::mass_of;
 pub use stability::Stability;
 pub use stepper::{PairName, SolverReport, StepError, StepReport, Stepper};
+pub use tree::{LinkBuilder, LinkState, Tree, TreeBuilder};
 pub use work::{ContactWork, ForceWork, JointWork};
 pub use world::{Change, Mark, World, WorldBuilder};
+
+/// Collision laws, materials and states of bodies.
+pub use rigid_impulse as rigid;
+/// Vectors, poses and boxes, which this crate speaks in.
+pub use sim_math as math;
+/// The traits that this crate implements or takes, and their plain data.
+pub use sim_traits as traits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

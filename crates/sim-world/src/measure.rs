@@ -5,10 +5,11 @@ use sim_math::glam::DVec3;
 use sim_traits::BodyId;
 
 impl World {
-    /// Kinetic energy of all free bodies, J.
+    /// Kinetic energy of all free bodies and of rotors at the joints of trees, J.
     #[must_use]
     pub fn kinetic_energy(&self) -> f64 {
-        self.bodies().map(|(_, b)| b.kinetic_energy()).sum()
+        let bodies: f64 = self.bodies().map(|(_, b)| b.kinetic_energy()).sum();
+        bodies + self.trees().map(|(_, tree)| tree.rotor_energy()).sum::<f64>()
     }
 
     /// Potential energy, J: of all free bodies in uniform gravity, zero at the origin, and of all springs.
@@ -33,16 +34,18 @@ impl World {
 
     /// Energy of such springs, J.
     pub(crate) fn held_energy(&self) -> f64 {
-        self.forces().filter(|(_, f)| self.is_elastic(f)).map(|(_, f)| self.stretch(f)).sum()
+        let forces: f64 =
+            self.forces().filter(|(_, f)| self.is_elastic(f)).map(|(_, f)| self.stretch(f)).sum();
+        forces + self.trees().map(|(_, tree)| tree.spring_energy()).sum::<f64>()
     }
 
     /// Of those that hold on to a body, J.
     pub(crate) fn held_energy_of(&self, id: BodyId) -> f64 {
-        let held = self.forces().filter(|(_, f)| f.bodies().any(|b| b == id) && self.is_elastic(f));
+        let held = self.forces_of(id).filter(|(_, f)| self.is_elastic(f));
         held.map(|(_, f)| self.stretch(f)).sum()
     }
 
-    fn stretch(&self, force: &ForceGenerator) -> f64 {
+    pub(crate) fn stretch(&self, force: &ForceGenerator) -> f64 {
         let ForceGenerator::Spring { a, b, stiffness, rest_length, .. } = force else { return 0.0 };
         let [p, q] = [a, b].map(|anchor| match *anchor {
             Anchor::World(point) => point,

@@ -1,4 +1,4 @@
-//! Questions about a world at its present time: rays, overlaps, closest bodies.
+//! Questions about a world at its present time: rays, moved shapes, overlaps, closest bodies.
 //!
 //! # Reference
 //!
@@ -34,8 +34,11 @@
 //!
 //! `tests/query.rs`: every question against brute force over all colliders
 
-use crate::{Groups, World};
-use collision_narrowphase::ray::{RayError, ray_cast};
+use crate::{Groups, Mark, World};
+use collision_narrowphase::{
+    cast::{CastError, CastParams, shape_cast},
+    ray::{RayError, ray_cast},
+};
 use sim_math::{Aabb, Pose, glam::DVec3};
 use sim_traits::{
     BodyId, BroadPhase, BroadPhaseError, ColliderId, NarrowPhase, NarrowPhaseError, PairCache, ProxyId,
@@ -92,6 +95,24 @@ pub enum QueryError {
         /// Why.
         source: Box<NarrowPhaseError>,
     },
+    /// A shape that cannot be cast against another.
+    #[error("{collider}: {source}")]
+    Cast {
+        /// Which collider of the world.
+        collider: ColliderId,
+        /// Why.
+        source: Box<CastError>,
+    },
+    /// A cast used up its steps: where it meets the collider, if it does, is not known.
+    #[error("{collider}: cast not ended after {steps} steps, free up to {t}")]
+    Unfinished {
+        /// Which collider of the world.
+        collider: ColliderId,
+        /// Steps taken.
+        steps: u32,
+        /// The share of the way that is free for sure.
+        t: f64,
+    },
     /// The broad phase refused a box.
     #[error(transparent)]
     BroadPhase(#[from] BroadPhaseError),
@@ -130,6 +151,21 @@ pub struct Closest {
     pub normal: DVec3,
 }
 
+/// Where a shape that is moved first meets a collider.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShapeCast {
+    /// Which collider.
+    pub collider: ColliderId,
+    /// Its body.
+    pub body: BodyId,
+    /// The share of the way that is free, 0 to 1; 0 if the shape touches or overlaps where it starts.
+    pub t: f64,
+    /// The point of the collider that is met, world, m.
+    pub point: DVec3,
+    /// Unit vector from the collider to the shape, world.
+    pub normal: DVec3,
+}
+
 /// Boxes of all colliders of a world at a time, to be asked as often as needed.
 ///
 /// ```
@@ -140,7 +176,7 @@ pub struct Closest {
 ///
 /// let mut world = World::new([0.0; 3])?;
 /// let ball = world.add(Body::free().shape(Sphere::new(0.5)?).at([3.0, 0.0, 0.0]))?;
-/// let mut index = QueryIndex::new(Box::new(DynamicTree::default()));
+/// let mut index = QueryIndex::new(DynamicTree::default());
 /// index.refresh(&world)?;
 /// let ray = Ray { origin: DVec3::ZERO, direction: DVec3::X, t_max: 10.0 };
 /// let hit = index.ray_first(&world, &ray, &QueryFilter::default())?.ok_or("missed")?;
@@ -154,15 +190,21 @@ pub struct QueryIndex {
     present: Vec<Option<ProxyKind>>,
     ids: Vec<ProxyId>,
     boxes: Vec<Aabb>,
-    /// Revision and time of the world.
-    seen: Option<(u64, f64)>,
+    /// Mark and time of the world.
+    seen: Option<(Mark, f64)>,
 }
 
 impl QueryIndex {
     /// With an empty broad phase.
     #[must_use]
-    pub fn new(broad_phase: Box<dyn BroadPhase>) -> Self {
-        Self { broad_phase, present: Vec::new(), ids: Vec::new(), boxes: Vec::new(), seen: None }
+    pub fn new(broad_phase: impl Into<Box<dyn BroadPhase>>) -> Self {
+        Self {
+            broad_phase: broad_phase.into(),
+            present: Vec::new(),
+            ids: Vec::new(),
+            boxes: Vec::new(),
+            seen: None,
+        }
     }
 
     /// Takes over the world's present state.
@@ -199,19 +241,28 @@ impl QueryIndex {
             }
         }
         self.broad_phase.update(&self.ids, &self.boxes)?;
-        self.seen = Some((world.revision(), world.time()));
+        self.seen = Some((world.mark(), world.time()));
         Ok(())
     }
 
+    /// True if it is of the present state of the world that it was refreshed with.
+    #[must_use]
+    pub fn is_of(&self, world: &World) -> bool {
+        let same =
+            |(mark, time): (Mark, f64)| mark == world.mark() && time.to_bits() == world.time().to_bits();
+        self.seen.is_some_and(same)
+    }
+
+    /// Makes it stale: the world may have moved at the same time.
+    pub fn forget(&mut self) {
+        self.seen = None;
+    }
+
     fn check(&self, world: &World) -> Result<(), QueryError> {
-        match self.seen {
-            Some((revision, time))
-                if revision == world.revision() && time.to_bits() == world.time().to_bits() =>
-            {
-                Ok(())
-            }
-            seen => Err(QueryError::Stale { index: seen.map_or(f64::NAN, |s| s.1), world: world.time() }),
+        if self.is_of(world) {
+            return Ok(());
         }
+        Err(QueryError::Stale { index: self.seen.map_or(f64::NAN, |s| s.1), world: world.time() })
     }
 
     /// First collider on a ray; of equally near ones that with the smaller slot.
@@ -373,6 +424,55 @@ impl QueryIndex {
         let found = self.closest(world, narrow, &probe, &pose, max_distance, filter)?;
         let exact = found.map(|c| Closest { distance: c.distance + radius, ..c });
         Ok(exact.filter(|c| c.distance <= max_distance))
+    }
+
+    /// The first collider that a shape meets when it is moved from a pose by `way` (m) without turning, up to a millionth of its size early; of equally
+    /// near ones that with the smaller slot. It knows the shapes of this engine, and [`Shape::Convex`].
+    ///
+    /// # Errors
+    /// A stale index, a pose or way that is not finite, a shape that cannot be cast.
+    pub fn cast_shape(
+        &self,
+        world: &World,
+        shape: &Shape,
+        world_from_shape: &Pose,
+        way: DVec3,
+        filter: &QueryFilter,
+    ) -> Result<Option<ShapeCast>, QueryError> {
+        self.check(world)?;
+        check_pose(world_from_shape)?;
+        if !way.is_finite() {
+            return Err(QueryError::NonFinite { what: "way", value: way });
+        }
+        let size = shape.bounding_radius();
+        let params = CastParams::default().tolerance(1e-6 * if size.is_finite() { size } else { 1.0 });
+        let end = Pose { translation: world_from_shape.translation + way, ..*world_from_shape };
+        let swept = shape.aabb(world_from_shape).merged(&shape.aabb(&end)).grown(params.tolerance);
+        let (mut best, mut failed): (Option<ShapeCast>, _) = (None, None);
+        self.broad_phase.visit_box(&swept, &mut |proxy| {
+            let Some((id, collider)) = filter.admitted(world, proxy) else {
+                return ControlFlow::Continue(());
+            };
+            let Some(body) = world.get(collider.body()) else { return ControlFlow::Continue(()) };
+            let placed = collider.world_pose(body);
+            match shape_cast(shape, world_from_shape, way, collider.shape(), &placed, &params) {
+                Ok(Some(hit)) if hit.converged => {
+                    let (point, normal) = (hit.separation.point_b, hit.separation.normal);
+                    let found = ShapeCast { collider: id, body: collider.body(), t: hit.time, point, normal };
+                    if best.is_none_or(|b| (found.t, id.index()) < (b.t, b.collider.index())) {
+                        best = Some(found);
+                    }
+                    return ControlFlow::Continue(());
+                }
+                Ok(Some(hit)) => {
+                    failed = Some(QueryError::Unfinished { collider: id, steps: hit.steps, t: hit.time });
+                }
+                Ok(None) => return ControlFlow::Continue(()),
+                Err(source) => failed = Some(QueryError::Cast { collider: id, source: Box::new(source) }),
+            }
+            ControlFlow::Break(())
+        });
+        failed.map_or(Ok(best), Err)
     }
 
     /// Distances to all colliders whose boxes are within `reach` (m); returns how many boxes were visited.

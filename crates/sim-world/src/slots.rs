@@ -25,7 +25,55 @@ macro_rules! slot_id {
     )+};
 }
 
-slot_id!(sim_traits::BodyId, sim_traits::ColliderId, sim_traits::JointId);
+slot_id!(sim_traits::BodyId, sim_traits::ColliderId, sim_traits::JointId, sim_traits::TreeId);
+slot_id!(crate::force::ForceId, crate::events::TimerId, crate::control::ControllerId);
+
+/// A name of something in a world.
+macro_rules! world_id {
+    ($name:ident, $noun:literal) => {
+        #[doc = concat!("Name of a ", $noun, " in a world: its slot, and how many were in that slot before.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub struct $name {
+            index: u32,
+            generation: u32,
+        }
+
+        impl $name {
+            /// From its two numbers.
+            #[inline]
+            #[must_use]
+            pub const fn new(index: u32, generation: u32) -> Self {
+                Self { index, generation }
+            }
+
+            /// Slot, dense from 0; one that is free is used again.
+            #[inline]
+            #[must_use]
+            pub const fn index(self) -> u32 {
+                self.index
+            }
+
+            /// How many were in the slot before.
+            #[inline]
+            #[must_use]
+            pub const fn generation(self) -> u32 {
+                self.generation
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            /// The noun and the slot, then `.1` for the second in that slot.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self.generation {
+                    0 => write!(f, "{} {}", $noun, self.index),
+                    g => write!(f, "{} {}.{g}", $noun, self.index),
+                }
+            }
+        }
+    };
+}
+pub(crate) use world_id;
 
 #[derive(Debug, Clone)]
 struct Slot<T> {

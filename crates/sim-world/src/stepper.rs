@@ -1,9 +1,15 @@
 //! The seam between a world and what moves it on in time.
 
-use crate::{ControllerId, EnergyAccount, MomentumAccount, SnapshotError, StepperAccess, World, WorldError};
+use crate::{
+    ControllerId, EnergyAccount, MomentumAccount, Part, SnapshotError, StepperAccess, World, WorldError,
+    part::AsAny,
+};
 use rigid_impulse::{BodyError, EventError};
 use sim_math::MathError;
-use sim_traits::{BodyId, BroadPhaseError, ColliderId, ImpactError, JointId, NarrowPhaseError, RowError};
+use sim_traits::{
+    BodyId, BroadPhaseError, ColliderId, DynamicsError, ImpactError, JointId, NarrowPhase, NarrowPhaseError,
+    RowError, TreeId,
+};
 use std::fmt::{self, Debug};
 use thiserror::Error;
 
@@ -99,7 +105,7 @@ pub enum StepError {
         source: BodyError,
     },
     /// A controller failed.
-    #[error("controller {controller} at t = {time} s: {source}", controller = .controller.index())]
+    #[error("{controller} at t = {time} s: {source}")]
     Controller {
         /// Which controller.
         controller: ControllerId,
@@ -117,6 +123,26 @@ pub enum StepError {
         kind: &'static str,
         /// Which stepper.
         stepper: &'static str,
+    },
+    /// The stepper cannot run a tree.
+    #[error("{tree} ({name:?}): the {stepper} stepper cannot run trees yet")]
+    UnsupportedTree {
+        /// Which tree.
+        tree: TreeId,
+        /// Its name.
+        name: String,
+        /// Which stepper.
+        stepper: &'static str,
+    },
+    /// The equations of a tree have no answer.
+    #[error("{tree} at t = {time} s: {source}")]
+    Tree {
+        /// Which tree.
+        tree: TreeId,
+        /// When, s.
+        time: f64,
+        /// Why.
+        source: DynamicsError,
     },
     /// The stepper cannot do this.
     #[error("{body}: {what}")]
@@ -317,6 +343,8 @@ impl fmt::Display for StepReport {
     }
 }
 
+sim_traits::into_box!(Stepper);
+
 /// Moves a world on in time.
 ///
 /// **Contract.** `advance` brings the world's time to exactly `time + duration` and every body's present state with it,
@@ -326,7 +354,7 @@ impl fmt::Display for StepReport {
 /// clones included. The conformance kit (`testkit::stepper`, feature `testkit`) asks for all this.
 ///
 /// **Determinism.** A function of the world, of the sequence of calls, and of its parts.
-pub trait Stepper: Debug + Send + Sync {
+pub trait Stepper: Debug + Send + Sync + AsAny {
     /// Short name, such as `"event-driven"`.
     fn kind(&self) -> &'static str;
 
@@ -343,12 +371,13 @@ pub trait Stepper: Debug + Send + Sync {
     fn advance_with(&mut self, world: &mut StepperAccess<'_>, duration: f64)
     -> Result<StepReport, StepError>;
 
-    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside what the user
-    /// changed may wake up here, and are then listed here instead of in the next advance. Implementers write [`Stepper::prepare_with`].
+    /// Looks at the world without moving it: finds initial overlaps and what the stepper cannot do. It changes no result; bodies that sleep beside
+    /// what the user changed may wake up here, and are then listed here instead of in the next advance. Implementers write [`Stepper::prepare_with`].
     ///
     /// # Errors
     /// What [`Stepper::advance`] would report at once.
     fn prepare(&mut self, world: &mut World) -> Result<(), StepError> {
+        world.renew_motions()?;
         self.prepare_with(&mut StepperAccess::new(world))
     }
 
@@ -357,7 +386,21 @@ pub trait Stepper: Debug + Send + Sync {
     /// # Errors
     /// See [`StepError`].
     fn advance(&mut self, world: &mut World, duration: f64) -> Result<StepReport, StepError> {
+        world.renew_motions()?;
         self.advance_with(&mut StepperAccess::new(world), duration)
+    }
+
+    /// Exchanges a part, before the first advance or between two. All parts but the executor make it start afresh with its world.
+    ///
+    /// # Errors
+    /// Gives the part back if the stepper has no use for it; nothing has changed then.
+    fn set_part(&mut self, part: Part) -> Result<(), Part> {
+        Err(part)
+    }
+
+    /// The narrow phase that it works with, so that questions about its world are answered by the same; `None` if it has none.
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        None
     }
 
     /// What of its tables influences the bits of a continuation of this world, as bytes; empty if nothing does.

@@ -30,6 +30,8 @@ pub struct JointWork {
     pub drives: f64,
     /// Work of dry friction, J.
     pub friction: f64,
+    /// Work of springs that have a potential, as the velocities at the end of the step tell, J: those in the joints of trees.
+    pub springs: f64,
     /// What the length of the step took less because joints turn velocities, J.
     pub stepping: f64,
     /// Sum of the impulses on free bodies, N·s: what came from the world and from bodies that do not move.

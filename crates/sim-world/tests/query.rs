@@ -188,7 +188,7 @@ fn an_index_follows_its_world_and_says_when_it_does_not() {
     let mut world = World::new(DVec3::ZERO).unwrap();
     let ball = Body::free().shape(Sphere::new(0.5).unwrap());
     let a = world.add(ball.clone().at([3.0, 0.0, 0.0])).unwrap();
-    let mut index = QueryIndex::new(Box::new(DynamicTree::default()));
+    let mut index = QueryIndex::new(DynamicTree::default());
     let ray = Ray { origin: DVec3::ZERO, direction: DVec3::X, t_max: f64::INFINITY };
     let first = |index: &QueryIndex, world: &World| index.ray_first(world, &ray, &QueryFilter::default());
     assert!(matches!(first(&index, &world), Err(QueryError::Stale { .. })));
@@ -212,7 +212,7 @@ fn an_index_follows_its_world_and_says_when_it_does_not() {
 #[test]
 fn bad_questions_are_errors() {
     let world = World::new(DVec3::ZERO).unwrap();
-    let mut index = QueryIndex::new(Box::new(DynamicTree::default()));
+    let mut index = QueryIndex::new(DynamicTree::default());
     index.refresh(&world).unwrap();
     let filter = QueryFilter::default();
     for ray in [

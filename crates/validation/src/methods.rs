@@ -8,16 +8,13 @@
 
 use crate::{Failed, Row};
 use sim_core::{
-    broadphase::CoherentHash,
     lcp::Driver,
-    narrowphase::default_chain,
     prelude::{
         ConeGaussSeidel, ConeNewton, ContactHandling, EventDriven, EventDrivenParams, Greedy, Micro,
         PolyhedralCone, SoftParams, TimeSteppingParams, World, soft_stepping, time_stepping,
     },
-    rigid::impact::Integrated,
     steppers::Parts,
-    traits::{RowSolver, Serial},
+    traits::RowSolver,
     world::{StepReport, Stepper},
 };
 
@@ -78,7 +75,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method {
         name: "time, lemke",
         kind: Kind::Pyramid,
-        make: |setup| Ok(by_law(setup, PolyhedralCone::new(Box::new(Driver::default())))),
+        make: |setup| Ok(by_law(setup, PolyhedralCone::new(Driver::default()))),
     },
     Method { name: "time, soft", kind: Kind::Soft, make: soft },
 ];
@@ -88,7 +85,7 @@ fn by_law(setup: &Setup, law: impl RowSolver + 'static) -> Box<dyn Stepper> {
 }
 
 fn soft(setup: &Setup) -> Result<Box<dyn Stepper>, Failed> {
-    Ok(Box::new(soft_stepping(SoftParams::default(), stepping(setup, TimeSteppingParams::soft()))))
+    Ok(Box::new(soft_stepping(SoftParams::default(), stepping(setup, TimeSteppingParams::default()))))
 }
 
 /// Sizes they find themselves.
@@ -102,12 +99,7 @@ fn event_driven(setup: &Setup) -> Result<Box<dyn Stepper>, Failed> {
     params.micro = if setup.rest { Micro::On } else { Micro::Off };
     params.contact_handling =
         if setup.all_contacts { ContactHandling::Improved } else { ContactHandling::Standard };
-    let parts = Parts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        impact_law: Box::new(Integrated::default()),
-        executor: Box::new(Serial),
-    };
+    let parts = Parts::default();
     Ok(Box::new(EventDriven::with(parts, params)))
 }
 

@@ -10,6 +10,8 @@
 //! | [`links`] | relative links in Markdown files lead to a file |
 //! | [`steppers`] | a stepper object has methods in three files at most |
 //! | [`top_level`] | nothing unknown at the top of the repository |
+//! | [`widths`] | lines of Rust files and of prose fit on a screen |
+//! | [`words`] | no names and words that explain nothing |
 //!
 //! # The layer table
 //!
@@ -39,6 +41,8 @@ mod manifests;
 mod sizes;
 mod steppers;
 mod top_level;
+mod widths;
+mod words;
 
 use crate::args::Args;
 use crate::failure::Failure;
@@ -95,6 +99,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), Failure> {
     problems.extend(links::check(&workspace.root, &files));
     problems.extend(steppers::check(&files));
     problems.extend(top_level::check(&workspace.files()));
+    problems.extend(widths::check(&files));
+    problems.extend(words::check(&files));
     problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     for problem in &problems {
         println!("{problem}");

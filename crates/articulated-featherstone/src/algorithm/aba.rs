@@ -93,7 +93,7 @@ pub fn aba(
     }
     for (i, link) in model.links.iter().enumerate().rev() {
         let mut p = ws.force[i + 1];
-        let inertia = eliminate(model, i, link, ws)?;
+        let inertia = eliminate(&model.armature, i, link, ws)?;
         for k in (link.v..link.v_end).rev() {
             let u = tau[k] - ws.axes[k].dot(p);
             ws.residual[k] = u;
@@ -147,10 +147,11 @@ pub fn aba_with_reactions(
     Ok(())
 }
 
-/// Takes the joint of link i out of its articulated inertia and writes U and 1/D of its axes. Returns what is left.
+/// Takes the joint of link i out of its articulated inertia and writes U and 1/D of its axes; `rotors` is what joints add to the diagonal of the mass matrix.
+/// Returns what is left.
 #[inline]
 pub(crate) fn eliminate(
-    model: &Model,
+    rotors: &[f64],
     i: usize,
     link: &LinkData,
     ws: &mut Workspace,
@@ -162,7 +163,7 @@ pub(crate) fn eliminate(
     for k in (link.v..link.v_end).rev() {
         let s = ws.axes[k];
         let u = inertia.mul_motion(s);
-        let d = s.dot(u) + model.armature[k];
+        let d = s.dot(u) + rotors[k];
         let noise = s.angular.length_squared() * *angular + s.linear.length_squared() * *linear;
         let has_digits = d > NOISE * noise && d.is_finite();
         if !has_digits {

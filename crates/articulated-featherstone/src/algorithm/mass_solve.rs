@@ -46,7 +46,7 @@ pub fn factorize(model: &Model, q: &[f64], ws: &mut Workspace) -> Result<(), Dyn
         ws.noise[i + 1] = [0.0; 2];
     }
     for (i, link) in model.links.iter().enumerate().rev() {
-        let inertia = eliminate(model, i, link, ws)?;
+        let inertia = eliminate(&model.armature, i, link, ws)?;
         if link.parent_slot > 0 {
             pass_inertia(i, link, &inertia, ws);
         }

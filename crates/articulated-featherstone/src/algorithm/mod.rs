@@ -12,6 +12,7 @@ pub(crate) mod loops;
 pub(crate) mod mass_solve;
 pub(crate) mod momentum;
 pub(crate) mod rnea;
+pub(crate) mod whitened;
 
 use sim_traits::DynamicsError;
 

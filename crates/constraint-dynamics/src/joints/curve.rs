@@ -28,7 +28,8 @@
 //!
 //! # Numerics
 //!
-//! Newton's method begins at the parameter of before, so that a point on a curve that crosses itself keeps its branch; steps that lead away are halved. Memory: s, σ, n₁.
+//! Newton's method begins at the parameter of before, so that a point on a curve that crosses itself keeps its branch; steps that lead away are
+//! halved. Memory: s, σ, n₁.
 //!
 //! # Failure
 //!

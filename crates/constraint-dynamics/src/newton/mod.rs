@@ -393,8 +393,8 @@ impl ConeNewton {
         finish(iterations, certificate, enough)
     }
 
-    /// Rounds of Newton's method from impulses with a residual, until so many steps are done; the best impulses found. Returns the steps done, and whether equalities
-    /// contradict each other.
+    /// Rounds of Newton's method from impulses with a residual, until so many steps are done; the best impulses found. Returns the steps done, and
+    /// whether equalities contradict each other.
     fn newton(
         &mut self,
         problem: &RowProblem<'_>,

@@ -364,7 +364,8 @@ impl System {
         !self.holds.is_empty()
     }
 
-    /// What decides on the length of a step: L(w) = value(w) − p⁺·u(w) of equalities, with their impulses p⁺ after the step. `next` are the velocities after it.
+    /// What decides on the length of a step: L(w) = value(w) − p⁺·u(w) of equalities, with their impulses p⁺ after the step. `next` are the
+    /// velocities after it.
     pub(super) fn line(
         &self,
         problem: &RowProblem<'_>,

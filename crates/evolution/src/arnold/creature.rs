@@ -133,7 +133,8 @@ pub struct Creature {
     pub resolution: f64,
 }
 
-/// Standard deviations of a mutation of strength 1: of logarithms of the trunk, of lengths and radii as a share of their range, of angles and axes, of Δ as a share.
+/// Standard deviations of a mutation of strength 1: of logarithms of the trunk, of lengths and radii as a share of their range, of angles and axes,
+/// of Δ as a share.
 const TRUNK: f64 = 0.03;
 const SIZE: f64 = 0.05;
 const TURN: f64 = 0.05;

@@ -81,6 +81,10 @@ impl Integrator for Euler {
         2
     }
 
+    fn sample_fraction(&self) -> f64 {
+        0.0
+    }
+
     fn advance(
         &self,
         system: &mut dyn OdeSystem,
@@ -111,6 +115,10 @@ impl Integrator for DoubleEuler {
 
     fn scratch_rows(&self) -> usize {
         3
+    }
+
+    fn sample_fraction(&self) -> f64 {
+        0.25
     }
 
     fn advance(

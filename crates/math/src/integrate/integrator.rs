@@ -110,6 +110,11 @@ pub trait Integrator: Debug + Send + Sync {
     /// Rows of scratch, each of the length of the state.
     fn scratch_rows(&self) -> usize;
 
+    /// Mean place in the step, from 0 to 1, at which it samples the derivative: where a force that moves with the state is taken.
+    fn sample_fraction(&self) -> f64 {
+        0.5
+    }
+
     /// Replaces `y` at time `t` by the state at `t + dt`; `dt` may be negative or zero.
     ///
     /// # Errors

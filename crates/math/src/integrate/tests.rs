@@ -297,3 +297,27 @@ fn rk4_pendulum_keeps_energy_to_1e_12() {
     let y = run(&Rk4, &mut Pendulum::plain(), start, 10.0, 100_000);
     assert_close!(pendulum_energy(&y), pendulum_energy(&start), rel = 1e-12);
 }
+
+// proves: DYN-19
+#[test]
+fn integrators_say_where_in_the_step_they_sample() {
+    let fractions: [(&dyn Integrator, f64); 4] =
+        [(&Euler::MODIFIED, 0.0), (&DoubleEuler, 0.25), (&Heun, 0.5), (&Rk4, 0.5)];
+    // A derivative that is the time itself: its mean over the step is the mean of the samples.
+    struct Clock;
+    impl OdeSystem for Clock {
+        fn dim(&self) -> usize {
+            1
+        }
+        fn derivative(&mut self, t: f64, _: &[f64], dydt: &mut [f64]) -> Result<(), Abort> {
+            dydt[0] = t;
+            Ok(())
+        }
+    }
+    for (integrator, fraction) in fractions {
+        assert_eq!(integrator.sample_fraction(), fraction, "{}", integrator.name());
+        let mut y = [0.0];
+        integrator.advance(&mut Clock, 0.0, 1.0, &mut y, &mut OdeScratch::default()).unwrap();
+        assert_eq!(y[0], fraction, "{}", integrator.name());
+    }
+}

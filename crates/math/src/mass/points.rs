@@ -128,14 +128,14 @@ mod tests {
     fn dumbbell_has_its_reduced_mass_times_length_squared() {
         let (a, b) = (DVec3::new(1.0, 2.0, 3.0), DVec3::new(2.0, 4.0, 5.0));
         let (m, n) = (2.0, 6.0);
-        let bell = MassProperties::from_points(&[a, b], Some(&[m, n])).unwrap();
+        let dumbbell = MassProperties::from_points(&[a, b], Some(&[m, n])).unwrap();
         let d = b - a;
         let reduced = m * n / (m + n);
         for axis in [DVec3::X, DVec3::new(0.0, 0.6, 0.8), d.normalize()] {
             let closed = reduced * d.cross(axis).length_squared();
-            assert_close!(bell.moment_about(bell.center_of_mass, axis), closed, abs = 1e-14);
+            assert_close!(dumbbell.moment_about(dumbbell.center_of_mass, axis), closed, abs = 1e-14);
         }
-        let mut moments = bell.principal().unwrap().moments.to_array();
+        let mut moments = dumbbell.principal().unwrap().moments.to_array();
         moments.sort_by(f64::total_cmp);
         assert_close!(moments[0], 0.0, abs = 1e-14);
         assert_close!(moments[1], reduced * 9.0, rel = 1e-14);

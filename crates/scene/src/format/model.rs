@@ -267,7 +267,7 @@ pub enum ContactsSpec {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PartsSpec {
-    /// Finds pairs of boxes. Default `column_sweep`.
+    /// Finds pairs of boxes. Default `coherent_hash`.
     #[serde(skip_serializing_if = "is_default")]
     pub broad_phase: Option<String>,
     /// Finds distances and contacts. Default `default`.
@@ -279,6 +279,9 @@ pub struct PartsSpec {
     /// Law of contact under time stepping, which it selects if `stepper.kind` is not given. Default `cone`.
     #[serde(skip_serializing_if = "is_default")]
     pub solver: Option<String>,
+    /// Threads that share the work of one step; results do not depend on them. Default 1.
+    #[serde(skip_serializing_if = "is_default")]
+    pub threads: Option<usize>,
 }
 
 /// How long to run.

@@ -1,60 +1,126 @@
 //! Controllers by name and parameters.
 //!
-//! A controller acts on the world at its own times: exact multiples of its period after its start. The run stops there, the
-//! controller changes gravity, velocities or forces, and the run goes on. The registry knows them by name; more can be
-//! registered by a program of its own.
+//! They are controllers of the world, which acts at exact multiples of their periods and saves them with everything else. The registry knows how to make
+//! them from the parameters of a scene; more can be registered by a program of its own.
 
 use super::Names;
 use crate::format::{
+    Loaded,
     error::{Place, SceneError},
     model::{ControllerSpec, ParamValue},
     nearest,
 };
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::BodyId;
-use sim_world::{ForceGenerator, ForceId, World, WorldError};
-use std::{cell::RefCell, collections::BTreeMap, fmt::Debug};
+use sim_world::{
+    Controller, ControllerId, HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity, SnapshotError,
+    Timer, World, WorldError,
+};
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    fmt::{self, Debug},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-/// Acts on a world at certain times.
-pub trait Controller: Debug + Send {
-    /// Acts, once.
-    ///
-    /// # Errors
-    /// What the world refuses.
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError>;
-}
-
-/// A controller and its times: `start + k period`, by multiplication, so it does not drift.
+/// A controller of a scene.
 #[derive(Debug)]
-pub struct Scheduled {
+pub struct PlacedController {
+    /// Which one in the world.
+    pub id: ControllerId,
     /// Name in the registry.
     pub name: String,
-    /// First time, s.
-    pub start: f64,
-    /// Time between two acts, s.
-    pub period: Option<f64>,
-    /// How many acts are left.
-    left: u64,
-    acts: u64,
-    controller: Box<dyn Controller>,
 }
 
-impl Scheduled {
-    /// When it acts next, s; `None` if it has done all it had to do.
+/// How often controllers acted, and how long that took.
+#[derive(Debug, Default)]
+pub struct ControlMeter {
+    acts: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+impl ControlMeter {
+    /// How often they acted.
     #[must_use]
-    pub fn next(&self) -> Option<f64> {
-        (self.left > 0).then(|| self.start + self.period.unwrap_or(0.0) * self.acts as f64)
+    pub fn acts(&self) -> u64 {
+        self.acts.load(Ordering::Relaxed)
     }
 
-    /// Acts, and looks forward to the next time.
-    ///
-    /// # Errors
-    /// What the world refuses.
-    pub fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        self.left = self.left.saturating_sub(1);
-        self.acts += 1;
-        self.controller.act(world)
+    /// How long that took.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed))
     }
+}
+
+/// A controller whose calls are counted; in all else it is what is inside.
+struct Metered {
+    inner: Box<dyn Controller>,
+    meter: Arc<ControlMeter>,
+}
+
+impl Debug for Metered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl Controller for Metered {
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
+    fn update(&mut self, world: &mut World) -> Result<(), WorldError> {
+        let started = Instant::now();
+        let result = self.inner.update(world);
+        let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.meter.acts.fetch_add(1, Ordering::Relaxed);
+        self.meter.nanoseconds.fetch_add(taken, Ordering::Relaxed);
+        result
+    }
+
+    fn release(&mut self, world: &mut World) -> Result<(), WorldError> {
+        self.inner.release(world)
+    }
+
+    fn set(&mut self, what: &str, value: f64) -> bool {
+        self.inner.set(what, value)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.inner.save()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.inner.load(bytes)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Controller> {
+        Box::new(Self { inner: self.inner.boxed_clone(), meter: self.meter.clone() })
+    }
+}
+
+/// Adds all controllers of a scene.
+pub(crate) fn add_all(
+    world: &mut World,
+    loaded: &Loaded,
+    names: &Names,
+    registry: &Registry,
+    meter: &Arc<ControlMeter>,
+) -> Result<Vec<PlacedController>, SceneError> {
+    let mut out = Vec::with_capacity(loaded.scene.controllers.len());
+    for (k, spec) in loaded.scene.controllers.iter().enumerate() {
+        let place = loaded.controller(k);
+        let (times, inner) = registry.build(spec, names, &place)?;
+        let metered = Metered { inner, meter: meter.clone() };
+        let id = world.add_controller_at(times, metered).map_err(|e| place.error(e))?;
+        out.push(PlacedController { id, name: spec.name.clone() });
+    }
+    Ok(out)
 }
 
 /// Parameters of a controller that is being built, with the names of the bodies.
@@ -145,9 +211,9 @@ impl Registry {
     #[must_use]
     pub fn standard() -> Self {
         let mut registry = Self::default();
-        registry.register("gravity", |p| Ok(Box::new(SetGravity(p.vector("value", None)?))));
+        registry.register("gravity", |p| Ok(Box::new(SetGravity { gravity: p.vector("value", None)? })));
         registry.register("kick", |p| {
-            Ok(Box::new(Kick {
+            Ok(Box::new(Push {
                 bodies: p.bodies("body")?,
                 impulse: p.vector("impulse", None)?,
                 at: p.vector("at", Some(DVec3::ZERO))?,
@@ -155,21 +221,17 @@ impl Registry {
         });
         registry.register("velocity", |p| {
             let linear = p.vector("linear", Some(DVec3::ZERO))?;
-            let motion = Motion::new(p.vector("angular", Some(DVec3::ZERO))?, linear);
-            Ok(Box::new(SetVelocity { bodies: p.bodies("body")?, motion }))
+            let velocity = Motion::new(p.vector("angular", Some(DVec3::ZERO))?, linear);
+            Ok(Box::new(SetVelocity { bodies: p.bodies("body")?, velocity }))
         });
         registry.register("force", |p| {
             let force = p.vector("force", None)?;
-            Ok(Box::new(SetForce { bodies: p.bodies("body")?, force, installed: Vec::new() }))
+            Ok(Box::new(HoldForce::new(p.bodies("body")?, force)))
         });
         registry.register("hold", |p| {
-            Ok(Box::new(Hold {
-                bodies: p.bodies("body")?,
-                target: p.vector("target", None)?,
-                stiffness: p.number("stiffness", None)?,
-                damping: p.number("damping", Some(0.0))?,
-                installed: Vec::new(),
-            }))
+            let (bodies, target) = (p.bodies("body")?, p.vector("target", None)?);
+            let gains = [p.number("stiffness", None)?, p.number("damping", Some(0.0))?];
+            Ok(Box::new(HoldAt::new(bodies, target, gains[0], gains[1])))
         });
         registry.register("remove_below", |p| {
             let height = p.number("height", None)?;
@@ -193,7 +255,7 @@ impl Registry {
         spec: &ControllerSpec,
         names: &Names,
         place: &Place,
-    ) -> Result<Scheduled, SceneError> {
+    ) -> Result<(Timer, Box<dyn Controller>), SceneError> {
         let Some(builder) = self.builders.get(&spec.name) else {
             return Err(super::shapes::unknown(
                 "controller",
@@ -203,140 +265,17 @@ impl Registry {
             ));
         };
         let start = place.natural("start", spec.start)?;
-        let left = match spec.period {
+        let times = match spec.period {
             Some(period) => {
                 place.period("period", period)?;
-                spec.times.map_or(u64::MAX, u64::from)
+                Timer::every(period).starting(start).times(spec.times.map_or(u64::MAX, u64::from))
             }
-            None => u64::from(spec.times.unwrap_or(1).min(1)),
+            None => Timer::once(start).times(u64::from(spec.times.unwrap_or(1).min(1))),
         };
         let params =
             Params { values: &spec.params, names, place: place.field("params"), asked: RefCell::default() };
         let controller = builder(&params)?;
         params.finish()?;
-        Ok(Scheduled { name: spec.name.clone(), start, period: spec.period, left, acts: 0, controller })
-    }
-}
-
-#[derive(Debug)]
-struct SetGravity(DVec3);
-
-impl Controller for SetGravity {
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        world.set_gravity(self.0)
-    }
-}
-
-#[derive(Debug)]
-struct Kick {
-    bodies: Vec<BodyId>,
-    /// N·s, world axes.
-    impulse: DVec3,
-    /// From the centre of mass, world axes, m.
-    at: DVec3,
-}
-
-impl Controller for Kick {
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        for &id in &self.bodies {
-            if let Some(body) = world.get(id) {
-                let point = body.center() + self.at;
-                world.apply_impulse(id, point, self.impulse)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-#[derive(Debug)]
-struct SetVelocity {
-    bodies: Vec<BodyId>,
-    motion: Motion,
-}
-
-impl Controller for SetVelocity {
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        for &id in &self.bodies {
-            if world.get(id).is_some() {
-                world.set_velocity(id, self.motion)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Takes the forces of the last act away and installs new ones: held constant between two acts.
-fn replace(
-    world: &mut World,
-    installed: &mut Vec<ForceId>,
-    forces: impl Iterator<Item = (BodyId, DVec3)>,
-) -> Result<(), WorldError> {
-    for id in installed.drain(..) {
-        world.remove_force(id);
-    }
-    for (body, force) in forces {
-        installed.push(world.add_force(ForceGenerator::Constant { body, force, torque: DVec3::ZERO })?);
-    }
-    Ok(())
-}
-
-#[derive(Debug)]
-struct SetForce {
-    bodies: Vec<BodyId>,
-    /// N, world axes.
-    force: DVec3,
-    installed: Vec<ForceId>,
-}
-
-impl Controller for SetForce {
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        let there: Vec<BodyId> = self.bodies.iter().copied().filter(|&b| world.get(b).is_some()).collect();
-        replace(world, &mut self.installed, there.into_iter().map(|b| (b, self.force)))
-    }
-}
-
-/// Proportional and derivative control of the centre of mass towards a point, held between two acts.
-#[derive(Debug)]
-struct Hold {
-    bodies: Vec<BodyId>,
-    /// World, m.
-    target: DVec3,
-    /// N/m.
-    stiffness: f64,
-    /// N·s/m.
-    damping: f64,
-    installed: Vec<ForceId>,
-}
-
-impl Controller for Hold {
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        let forces: Vec<(BodyId, DVec3)> = self
-            .bodies
-            .iter()
-            .filter_map(|&id| {
-                let body = world.get(id)?;
-                let pull = self.stiffness * (self.target - body.center());
-                Some((id, pull - self.damping * body.velocity().linear))
-            })
-            .collect();
-        replace(world, &mut self.installed, forces.into_iter())
-    }
-}
-
-#[derive(Debug)]
-struct RemoveBelow {
-    /// Along `up`, m.
-    height: f64,
-    up: DVec3,
-}
-
-impl Controller for RemoveBelow {
-    fn act(&mut self, world: &mut World) -> Result<(), WorldError> {
-        let gone: Vec<BodyId> = world
-            .bodies()
-            .filter(|(_, body)| body.is_free() && body.center().dot(self.up) < self.height)
-            .map(|(id, _)| id)
-            .collect();
-        gone.into_iter().try_for_each(|id| world.remove(id))
+        Ok((times, controller))
     }
 }

@@ -24,7 +24,7 @@ mod rotation;
 mod shapes;
 
 pub use bodies::Placed;
-pub use control::{Controller, Registry, Scheduled};
+pub use control::{ControlMeter, PlacedController, Registry};
 pub use joints::PlacedJoint;
 pub use motion::Prescribed;
 pub use shapes::Piece;
@@ -37,7 +37,7 @@ use crate::format::{
 use rigid_impulse::{Combine, Material, MaterialId, MaterialTable, SurfacePair};
 use sim_traits::BodyId;
 use sim_world::{StepError, World};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Gravity of a scene that says nothing, m/s².
 pub const DEFAULT_GRAVITY: [f64; 3] = [0.0, 0.0, -9.81];
@@ -61,8 +61,10 @@ pub struct Setup {
     pub bodies: Vec<Placed>,
     /// Joints in the order in which they were added.
     pub joints: Vec<PlacedJoint>,
-    /// Controllers with their times.
-    pub controllers: Vec<Scheduled>,
+    /// Controllers in the order in which they were added.
+    pub controllers: Vec<PlacedController>,
+    /// How often they acted, and how long that took.
+    pub control: Arc<ControlMeter>,
     /// Stepper and parts.
     pub choice: parts::Choice,
     /// Simulated time, s.
@@ -109,6 +111,11 @@ impl Setup {
                     of.map_or_else(|| joint.to_string(), |j| format!("{} (`{}`)", j.place.name(), j.name));
                 format!("{name}: the {stepper} stepper cannot run joints yet ({kind})")
             }
+            StepError::Controller { controller, time, source } => {
+                let of = self.controllers.iter().find(|c| c.id == *controller);
+                let name = of.map_or_else(|| controller.to_string(), |c| format!("controller `{}`", c.name));
+                format!("{name} at t = {time} s: {source}")
+            }
             StepError::Unsupported { body, what } => format!("{}: {what}", named(*body)),
             other => other.to_string(),
         };
@@ -147,10 +154,8 @@ pub fn lower(loaded: &Loaded, files: &dyn Files, registry: &Registry) -> Result<
     let names = Names::new(&bodies);
     let joints = joints::add_all(&mut world, loaded, &names)?;
     forces::add_all(&mut world, loaded, &names)?;
-    let mut controllers = Vec::with_capacity(scene.controllers.len());
-    for (k, spec) in scene.controllers.iter().enumerate() {
-        controllers.push(registry.build(spec, &names, &loaded.controller(k))?);
-    }
+    let control = Arc::new(ControlMeter::default());
+    let controllers = control::add_all(&mut world, loaded, &names, registry, &control)?;
     let choice = parts::Choice::of(scene, &world, &root)?;
     let (run, record) = (root.field("run"), root.field("record"));
     let until = run.natural("until", scene.run.until.unwrap_or(DEFAULT_UNTIL))?;
@@ -164,6 +169,7 @@ pub fn lower(loaded: &Loaded, files: &dyn Files, registry: &Registry) -> Result<
         bodies,
         joints,
         controllers,
+        control,
         choice,
         until,
         rate,

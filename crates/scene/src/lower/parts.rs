@@ -5,59 +5,34 @@ use crate::format::{
     model::{ContactsSpec, Scene},
     nearest,
 };
-use collision_broadphase::{BruteForce, CoherentHash, ColumnSweep, DynamicTree, PlainHash, SweepAndPrune};
-use collision_narrowphase::{Analytic, Gjk, LinCanny, VClip, default_chain};
-use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
-use lcp_lemke::Driver;
-use rigid_impulse::impact::{Algebraic, Frictionless, Integrated, Phases, Restitution};
-use sim_steppers::{
-    ContactHandling, ContactMethod, EventDriven, EventDrivenParams, Micro, Parts, SleepParams, TimeParts,
-    TimeSleepParams, TimeStepping, TimeSteppingParams,
+use sim_core::parts::{
+    self, BROAD_PHASE, IMPACT, MOST_THREADS, NARROW_PHASE, SOLVER, STEPPERS, Seam, UnknownName,
 };
-use sim_traits::{BroadPhase, Chain, ImpactLaw, NarrowPhase, Serial};
-use sim_world::{Body, Stepper, World};
+use sim_steppers::{
+    ContactHandling, EventDriven, EventDrivenParams, Micro, Parts, SleepParams, TimeSleepParams,
+    TimeStepping, TimeSteppingParams,
+};
+use sim_world::{Body, Part, Stepper, World};
 
-/// Names of steppers; the first is the default.
-pub const STEPPERS: &[&str] = &["time", "event_driven"];
-/// Names of broad phases.
-pub const BROAD_PHASES: &[&str] =
-    &["column_sweep", "coherent_hash", "plain_hash", "dynamic_tree", "sweep_and_prune", "brute_force"];
-/// Names of narrow phases.
-pub const NARROW_PHASES: &[&str] = &["default", "vclip", "gjk", "lin_canny"];
-/// Names of impact laws.
-pub const IMPACTS: &[&str] = &["integrated", "newton", "poisson", "phases", "algebraic", "frictionless"];
-
-/// Names of contact laws, for time stepping.
-pub const SOLVERS: &[&str] = &["cone", "sweeps", "greedy", "lemke", "soft"];
-
-/// What runs the world.
+/// What runs the world. Names are those of [`sim_core::parts`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// One of [`STEPPERS`].
     pub stepper: &'static str,
-    /// One of [`BROAD_PHASES`].
+    /// Of [`BROAD_PHASE`].
     pub broad_phase: &'static str,
-    /// One of [`NARROW_PHASES`].
+    /// Of [`NARROW_PHASE`].
     pub narrow_phase: &'static str,
-    /// One of [`IMPACTS`].
+    /// Of [`IMPACT`].
     pub impact: &'static str,
-    /// One of [`SOLVERS`].
+    /// Of [`SOLVER`].
     pub solver: &'static str,
+    /// Threads, the calling one included.
+    pub threads: usize,
     /// Parameters of the event-driven stepper.
     pub params: EventDrivenParams,
     /// Parameters of time stepping.
     pub time: TimeSteppingParams,
-}
-
-/// The parts of a stepper, boxed, so that a program can wrap them.
-#[derive(Debug)]
-pub struct Boxed {
-    /// Finds pairs of boxes.
-    pub broad_phase: Box<dyn BroadPhase>,
-    /// Finds distances.
-    pub narrow_phase: Box<dyn NarrowPhase>,
-    /// Gives impulses.
-    pub impact: Box<dyn ImpactLaw>,
 }
 
 /// Longest side of the box around the smallest free body, in its own axes, m; `None` without free bodies.
@@ -121,10 +96,9 @@ impl Choice {
         if let Some(step) = spec.step {
             time.dt = at.period("step", step)?;
         }
-        let name = |known: &'static [&'static str], what: &str, given: &Option<String>, place: Place| {
-            given.as_deref().map_or(Ok(known[0]), |given| {
-                find(known, what, given).map_err(|problem| place.error(problem))
-            })
+        let name = |seam: &Seam, given: &Option<String>| {
+            let given = given.as_deref().unwrap_or(seam.choices[0].name);
+            find(seam, given).map_err(|problem| here.field(seam.key).error(problem))
         };
         // What only makes sense from collision to collision asks for it; only time stepping has a contact law, so whoever names one wants it.
         let of_events = spec.envelope.is_some()
@@ -134,25 +108,27 @@ impl Choice {
             || spec.contacts.is_some()
             || spec.max_events.is_some()
             || parts.impact.is_some();
-        let stepper = match spec.kind {
+        let stepper = match &spec.kind {
             None if of_events && parts.solver.is_none() => "event_driven",
-            _ => name(STEPPERS, "stepper", &spec.kind, at.field("kind"))?,
+            None => STEPPERS[0],
+            Some(kind) => find_stepper(kind).map_err(|problem| at.field("kind").error(problem))?,
         };
         if let (Some(solver), true) = (&parts.solver, stepper != "time") {
             let problem = format_args!("`{solver}` is for time stepping, and `stepper.kind` is `{stepper}`");
             return Err(here.field("solver").error(problem));
         }
+        let threads = parts.threads.unwrap_or(1);
+        if !(1..=MOST_THREADS).contains(&threads) {
+            let problem = format_args!("must be from 1 to {MOST_THREADS}, got {threads}");
+            return Err(here.field("threads").error(problem));
+        }
         Ok(Self {
             stepper,
-            broad_phase: name(BROAD_PHASES, "broad phase", &parts.broad_phase, here.field("broad_phase"))?,
-            narrow_phase: name(
-                NARROW_PHASES,
-                "narrow phase",
-                &parts.narrow_phase,
-                here.field("narrow_phase"),
-            )?,
-            impact: name(IMPACTS, "impact law", &parts.impact, here.field("impact"))?,
-            solver: name(SOLVERS, "contact law", &parts.solver, here.field("solver"))?,
+            broad_phase: name(&BROAD_PHASE, &parts.broad_phase)?,
+            narrow_phase: name(&NARROW_PHASE, &parts.narrow_phase)?,
+            impact: name(&IMPACT, &parts.impact)?,
+            solver: name(&SOLVER, &parts.solver)?,
+            threads,
             params,
             time,
         })
@@ -160,30 +136,20 @@ impl Choice {
 
     /// The parts.
     #[must_use]
-    pub fn parts(&self) -> Boxed {
-        let broad_phase: Box<dyn BroadPhase> = match self.broad_phase {
-            "coherent_hash" => Box::new(CoherentHash::default()),
-            "plain_hash" => Box::new(PlainHash::default()),
-            "dynamic_tree" => Box::new(DynamicTree::default()),
-            "sweep_and_prune" => Box::new(SweepAndPrune::default()),
-            "brute_force" => Box::new(BruteForce::default()),
-            _ => Box::new(ColumnSweep::default()),
-        };
-        let narrow_phase: Box<dyn NarrowPhase> = match self.narrow_phase {
-            "vclip" => Box::new(Chain::new(vec![Box::new(VClip), Box::new(Analytic), Box::new(Gjk)])),
-            "gjk" => Box::new(Chain::new(vec![Box::new(Gjk), Box::new(Analytic)])),
-            "lin_canny" => Box::new(Chain::new(vec![Box::new(LinCanny), Box::new(Analytic), Box::new(Gjk)])),
-            _ => Box::new(default_chain()),
-        };
-        let impact: Box<dyn ImpactLaw> = match self.impact {
-            "newton" => Box::new(Integrated::with(Restitution::Newton)),
-            "poisson" => Box::new(Integrated::with(Restitution::Poisson)),
-            "phases" => Box::new(Phases::default()),
-            "algebraic" => Box::new(Algebraic::default()),
-            "frictionless" => Box::new(Frictionless),
-            _ => Box::new(Integrated::default()),
-        };
-        Boxed { broad_phase, narrow_phase, impact }
+    pub fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        let named = [
+            (BROAD_PHASE, self.broad_phase),
+            (NARROW_PHASE, self.narrow_phase),
+            (IMPACT, self.impact),
+            (SOLVER, self.solver),
+        ];
+        let named = named.into_iter().filter_map(|(seam, name)| Some(seam.find(name).ok()?.make()));
+        for part in named.chain([parts::threads(self.threads)]) {
+            // A set of parts has all that have names.
+            let _: Result<(), Part> = parts.set(part);
+        }
+        parts
     }
 
     /// The stepper with its parts.
@@ -194,44 +160,40 @@ impl Choice {
 
     /// The stepper with parts that may have been wrapped.
     #[must_use]
-    pub fn stepper_with(&self, parts: Boxed) -> Box<dyn Stepper> {
+    pub fn stepper_with(&self, parts: Parts) -> Box<dyn Stepper> {
         if self.stepper == "time" {
-            let (mut params, soft) = (self.time, TimeSteppingParams::soft());
-            let contacts = match self.solver {
-                "sweeps" => ContactMethod::law(ConeGaussSeidel::default()),
-                "greedy" => ContactMethod::law(Greedy::default()),
-                "lemke" => ContactMethod::law(PolyhedralCone::new(Box::new(Driver::default()))),
-                "soft" => {
-                    (params.margin, params.recycle) = (soft.margin, soft.recycle);
-                    ContactMethod::Soft(SoftParams::default())
-                }
-                _ => ContactMethod::law(ConeNewton::default()),
-            };
-            let (broad_phase, narrow_phase) = (parts.broad_phase, parts.narrow_phase);
-            let parts = TimeParts { broad_phase, narrow_phase, contacts, executor: Box::new(Serial) };
-            return Box::new(TimeStepping::with(parts, params));
+            TimeStepping::with(parts, self.time).into()
+        } else {
+            EventDriven::with(parts, self.params).into()
         }
-        let parts = Parts {
-            broad_phase: parts.broad_phase,
-            narrow_phase: parts.narrow_phase,
-            impact_law: parts.impact,
-            executor: Box::new(Serial),
-        };
-        Box::new(EventDriven::with(parts, self.params))
     }
 }
 
-/// The known name, with `-` for `_` allowed.
+/// The known name of a part, with `-` for `_` allowed.
 ///
 /// # Errors
-/// Unknown, with the nearest known one.
-pub fn find(known: &'static [&'static str], what: &str, given: &str) -> Result<&'static str, String> {
+/// Unknown, with the nearest known one, or all.
+pub fn find(seam: &Seam, given: &str) -> Result<&'static str, String> {
+    let found = seam.find(given).map(|choice| choice.name);
+    found.map_err(|unknown| told(&unknown))
+}
+
+/// The known name of a stepper, with `-` for `_` allowed.
+///
+/// # Errors
+/// Unknown, with the nearest known one, or all.
+pub fn find_stepper(given: &str) -> Result<&'static str, String> {
     let clean = given.replace('-', "_");
-    known.iter().find(|k| **k == clean).copied().ok_or_else(|| {
-        let shown: String = given.chars().take(40).collect();
-        match nearest(&clean, known.iter().copied()) {
-            Some(near) => format!("unknown {what} `{shown}`, did you mean `{near}`?"),
-            None => format!("unknown {what} `{shown}`, known are {}", known.join(", ")),
+    let found = STEPPERS.iter().find(|known| **known == clean);
+    found.copied().ok_or_else(|| told(&UnknownName::new("stepper", given, STEPPERS)))
+}
+
+fn told(unknown: &UnknownName) -> String {
+    match nearest(&unknown.name.replace('-', "_"), unknown.known.iter().copied()) {
+        Some(near) => {
+            let UnknownName { what, name, known, .. } = unknown;
+            format!("unknown {what} `{name}`, did you mean `{near}`? (known are {})", known.join(", "))
         }
-    })
+        None => unknown.to_string(),
+    }
 }

@@ -1,6 +1,6 @@
 //! What the broad phase is told and what it reports, seen from outside: for the boxes and pairs of a recording.
 
-use scene::lower::parts::Boxed;
+use sim_core::steppers::Parts;
 use sim_math::Aabb;
 use sim_traits::{BroadPhase, BroadPhaseError, Pair, PairChanges, ProxyId, ProxyKind, Ray};
 use std::{
@@ -35,8 +35,9 @@ pub struct Lookout(Arc<Mutex<Seen>>);
 impl Lookout {
     /// The parts with a broad phase that is watched. Its results are the same.
     #[must_use]
-    pub fn wrap(&self, parts: Boxed) -> Boxed {
-        Boxed { broad_phase: Box::new(Watched { part: parts.broad_phase, seen: self.clone() }), ..parts }
+    pub fn wrap(&self, mut parts: Parts) -> Parts {
+        parts.broad_phase = Box::new(Recorded { part: parts.broad_phase, seen: self.clone() });
+        parts
     }
 
     /// Reads what was seen so far.
@@ -50,12 +51,12 @@ impl Lookout {
 }
 
 #[derive(Debug)]
-struct Watched {
+struct Recorded {
     part: Box<dyn BroadPhase>,
     seen: Lookout,
 }
 
-impl BroadPhase for Watched {
+impl BroadPhase for Recorded {
     fn insert(&mut self, id: ProxyId, kind: ProxyKind, aabb: &Aabb) -> Result<(), BroadPhaseError> {
         self.part.insert(id, kind, aabb)?;
         self.seen.write(|seen| seen.put(id, Some(*aabb)));

@@ -3,7 +3,7 @@
 //! Detection is what the broad and the narrow phase take, response what the impact law takes; both include about 40 ns a
 //! call for the clock. Control is measured by the run. Dynamics is the rest: motion of bodies, bounds, the event queue.
 
-use scene::lower::parts::Boxed;
+use sim_core::steppers::Parts;
 use sim_math::{Aabb, Pose, glam::DVec3};
 use sim_traits::{
     BroadPhase, BroadPhaseError, Impact, ImpactError, ImpactLaw, Manifold, NarrowPhase, NarrowPhaseError,
@@ -63,15 +63,14 @@ pub struct Meters {
 impl Meters {
     /// The parts, each with its meter.
     #[must_use]
-    pub fn wrap(&self, parts: Boxed) -> Boxed {
+    pub fn wrap(&self, mut parts: Parts) -> Parts {
         if !self.clock {
             return parts;
         }
-        Boxed {
-            broad_phase: Box::new(Metered { part: parts.broad_phase, meter: self.broad.clone() }),
-            narrow_phase: Box::new(Metered { part: parts.narrow_phase, meter: self.narrow.clone() }),
-            impact: Box::new(Metered { part: parts.impact, meter: self.impact.clone() }),
-        }
+        parts.broad_phase = Box::new(Metered { part: parts.broad_phase, meter: self.broad.clone() });
+        parts.narrow_phase = Box::new(Metered { part: parts.narrow_phase, meter: self.narrow.clone() });
+        parts.impact_law = Box::new(Metered { part: parts.impact_law, meter: self.impact.clone() });
+        parts
     }
 }
 

@@ -120,7 +120,7 @@ pub struct Wanted {
     /// Where the recording goes.
     pub film: Option<Tape>,
     /// Somebody watches the recording while it grows.
-    pub watched: bool,
+    pub live: bool,
     /// A table.
     pub table: bool,
     /// Watch the clock in every part.
@@ -173,7 +173,7 @@ pub fn simulate(
         let clock = Clock::start();
         if let Some(film) = &mut film {
             film.frame(&run)?;
-            if wanted.watched && frame == 0 {
+            if wanted.live && frame == 0 {
                 film.show()?;
             }
         }

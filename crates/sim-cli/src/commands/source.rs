@@ -5,12 +5,13 @@ use clap::Args;
 use scene::{
     SceneError,
     builtin::{self, BuiltinFiles},
-    format::{Disk, Files, Loaded, load},
+    format::{Disk, Files, Loaded, load, model::ContactsSpec},
     lower::{
         Registry, Setup, lower,
-        parts::{BROAD_PHASES, IMPACTS, NARROW_PHASES, SOLVERS, STEPPERS, find},
+        parts::{find, find_stepper},
     },
 };
+use sim_core::parts::{BROAD_PHASE, IMPACT, MOST_THREADS, NARROW_PHASE, SOLVER, Seam, UnknownName};
 use std::path::Path;
 
 /// What the command line changes of a scene.
@@ -34,6 +35,9 @@ pub struct Choices {
     /// Law of impact: integrated, newton, poisson, phases, algebraic, frictionless
     #[arg(long, value_name = "NAME")]
     pub impact: Option<String>,
+    /// Threads that share the work of one step; results do not depend on them
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
     /// Contacts of a pair that get an impulse: standard, improved
     #[arg(long, value_name = "NAME")]
     pub contacts: Option<String>,
@@ -54,6 +58,12 @@ pub fn duration(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
+    count.ok_or_else(|| format!("must be from 1 to {MOST_THREADS}"))
+}
+
 impl Choices {
     /// Puts the choices into a scene.
     ///
@@ -61,18 +71,19 @@ impl Choices {
     /// A name that is not known, with the nearest one.
     pub fn apply(&self, loaded: &mut Loaded) -> Result<(), CliError> {
         let scene = &mut loaded.scene;
-        let named = |known, what: &str, given: &Option<String>, into: &mut Option<String>| {
+        let refused = |item: String, what| CliError::Argument { item, what };
+        let put = |seam: &Seam, given: &Option<String>, into: &mut Option<String>| {
             if let Some(name) = given {
-                let found = find(known, what, name).map_err(|problem| CliError::Argument {
-                    item: format!("--{}", what.replace(' ', "-")),
-                    what: problem,
-                })?;
-                *into = Some(found.to_owned());
+                let flag = || format!("--{}", seam.key.replace('_', "-"));
+                *into = Some(find(seam, name).map_err(|what| refused(flag(), what))?.to_owned());
             }
             Ok::<(), CliError>(())
         };
-        named(STEPPERS, "stepper", &self.stepper, &mut scene.stepper.kind)?;
-        named(SOLVERS, "solver", &self.solver, &mut scene.parts.solver)?;
+        if let Some(name) = &self.stepper {
+            let found = find_stepper(name).map_err(|what| refused("--stepper".to_owned(), what))?;
+            scene.stepper.kind = Some(found.to_owned());
+        }
+        put(&SOLVER, &self.solver, &mut scene.parts.solver)?;
         scene.stepper.step = self.step.or(scene.stepper.step);
         let timed = [("--solver", self.solver.is_some()), ("--step", self.step.is_some())];
         if let Some((item, _)) = timed.into_iter().find(|(_, given)| *given) {
@@ -85,15 +96,18 @@ impl Choices {
             // The scene's contact law goes with the scene's stepper.
             scene.parts.solver = None;
         }
-        named(BROAD_PHASES, "broad phase", &self.broad_phase, &mut scene.parts.broad_phase)?;
-        named(NARROW_PHASES, "narrow phase", &self.narrow_phase, &mut scene.parts.narrow_phase)?;
-        named(IMPACTS, "impact", &self.impact, &mut scene.parts.impact)?;
+        put(&BROAD_PHASE, &self.broad_phase, &mut scene.parts.broad_phase)?;
+        put(&NARROW_PHASE, &self.narrow_phase, &mut scene.parts.narrow_phase)?;
+        put(&IMPACT, &self.impact, &mut scene.parts.impact)?;
+        scene.parts.threads = self.threads.or(scene.parts.threads);
         if let Some(contacts) = &self.contacts {
-            let found = find(&["standard", "improved"], "contacts", contacts);
-            let name = found.map_err(|what| CliError::Argument { item: "--contacts".to_owned(), what })?;
-            scene.stepper.contacts = Some(match name {
-                "improved" => scene::format::model::ContactsSpec::Improved,
-                _ => scene::format::model::ContactsSpec::Standard,
+            scene.stepper.contacts = Some(match contacts.as_str() {
+                "improved" => ContactsSpec::Improved,
+                "standard" => ContactsSpec::Standard,
+                other => {
+                    let unknown = UnknownName::new("contacts", other, &["standard", "improved"]);
+                    return Err(refused("--contacts".to_owned(), unknown.to_string()));
+                }
             });
         }
         if self.until.is_some() {

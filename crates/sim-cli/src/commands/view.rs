@@ -95,7 +95,7 @@ pub fn view(args: &ViewArgs, say: &mut dyn FnMut(&str) -> Result<(), CliError>) 
 /// Runs the scene, and says how far it is all the time; returns what is printed at the end.
 fn run(args: &ViewArgs, source: &Source, show: &Show, tape: Tape) -> String {
     let bar = (!args.quiet).then(progress);
-    let wanted = Wanted { film: Some(tape), watched: true, ..Wanted::default() };
+    let wanted = Wanted { film: Some(tape), live: true, ..Wanted::default() };
     let done = simulate(source, wanted, &mut |run, wall| {
         let (time, until) = (run.world().time(), run.setup().until);
         show.set(Progress { time, until, ended: false, failed: None });

@@ -2,7 +2,8 @@
 //!
 //! For convex A and B and any direction d, the width w(d) = max a·d − min b·d bounds their overlap from above, and the overlap is the least of all widths.
 //! So one direction with a small width proves that they do not overlap by more; the search looks for it over the whole sphere, and asks the narrow phase too
-//! before it goes downhill: widths have many lowest places where edges meet. No simplex, no tracking, no features. Pieces of compounds are taken one by one; ground and solid meshes are asked for the depth of points of the surface of a body.
+//! before it goes downhill: widths have many lowest places where edges meet. No simplex, no tracking, no features. Pieces of compounds are taken one
+//! by one; ground and solid meshes are asked for the depth of points of the surface of a body.
 
 use super::spec::{Room, Spec};
 use sim_core::{

@@ -4,10 +4,7 @@ use super::{
     overlap,
     spec::{H, Room, Spec},
 };
-use sim_core::{
-    broadphase::CoherentHash, lcp::Driver, narrowphase::default_chain, prelude::*, rigid::impact::Integrated,
-    steppers::Parts, traits::Serial,
-};
+use sim_core::{lcp::Driver, prelude::*, steppers::Parts};
 use std::fmt;
 
 /// A stepper, and what it is held to.
@@ -81,17 +78,12 @@ impl Method {
         let params = TimeSteppingParams::default();
         match self.name {
             "events" => {
-                let parts = Parts {
-                    broad_phase: Box::new(CoherentHash::default()),
-                    narrow_phase: Box::new(default_chain()),
-                    impact_law: Box::new(Integrated::default()),
-                    executor: Box::new(Serial),
-                };
+                let parts = Parts::default();
                 Box::new(EventDriven::new(parts))
             }
             "exact" => Box::new(time_stepping(ConeNewton::default(), params)),
-            "lemke" => Box::new(time_stepping(PolyhedralCone::new(Box::new(Driver::default())), params)),
-            _ => Box::new(soft_stepping(SoftParams::default(), TimeSteppingParams::soft())),
+            "lemke" => Box::new(time_stepping(PolyhedralCone::new(Driver::default()), params)),
+            _ => Box::new(soft_stepping(SoftParams::default(), TimeSteppingParams::default())),
         }
     }
 }

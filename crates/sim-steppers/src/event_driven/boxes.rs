@@ -9,7 +9,8 @@
 //! [`sweep`](super::params::EventDrivenParams::sweep) asks for, knows until when its body stays inside; there it is renewed, and a box query finds
 //! what the new one meets.
 
-use super::{params::Scaled, stepper::Parts};
+use super::params::Scaled;
+use crate::parts::Parts;
 use rigid_impulse::BodyError;
 use sim_math::Aabb;
 use sim_traits::{Executor, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
@@ -272,22 +273,15 @@ mod tests {
     use super::*;
     use crate::event_driven::lifetimes;
     use crate::{ContactHandling, EventDriven, EventDrivenParams};
-    use collision_broadphase::CoherentHash;
-    use collision_narrowphase::default_chain;
-    use rigid_impulse::impact::Integrated;
+
     use sim_math::{glam::DVec3, testkit::SplitMix64};
-    use sim_traits::{BodyId, Cuboid, HalfSpace, Serial, Sphere};
+    use sim_traits::{BodyId, Cuboid, HalfSpace, Sphere};
     use sim_world::{Stepper, World};
 
     fn stepper(change: impl FnOnce(&mut EventDrivenParams)) -> EventDriven {
         let mut params = EventDrivenParams::default();
         change(&mut params);
-        let parts = Parts {
-            broad_phase: Box::new(CoherentHash::default()),
-            narrow_phase: Box::new(default_chain()),
-            impact_law: Box::new(Integrated::default()),
-            executor: Box::new(Serial),
-        };
+        let parts = Parts::default();
         EventDriven::with(parts, params)
     }
 
@@ -334,8 +328,8 @@ mod tests {
                     assert!(aabb.grown(1e-12).contains_box(&present(&world, a)), "{a} at {}", world.time());
                     for b in 0..a {
                         let close = present(&world, a).grown(1e-4).overlaps(&present(&world, b).grown(1e-4));
-                        let watched = stepper.tables.pairs.find(Pair::new(ProxyId(a), ProxyId(b))).is_some();
-                        assert!(watched || !close, "{a} and {b} at {}", world.time());
+                        let active = stepper.tables.pairs.find(Pair::new(ProxyId(a), ProxyId(b))).is_some();
+                        assert!(active || !close, "{a} and {b} at {}", world.time());
                         near += u32::from(close);
                     }
                 }

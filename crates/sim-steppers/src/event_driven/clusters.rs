@@ -48,6 +48,7 @@ pub(super) fn cluster_changed(
 
 /// Schedules the ends of all pieces anew: clusters are numbered afresh when forces change.
 pub(super) fn sync_clusters(tables: &mut Tables, world: &World) -> Result<(), StepError> {
+    tables.clusters_found = world.clusters_found();
     while tables.clusters.len() > world.cluster_count() as usize {
         if let Some(event) = tables.clusters.pop() {
             tables.queue.cancel(event)?;

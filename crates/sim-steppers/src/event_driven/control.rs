@@ -6,6 +6,7 @@ use super::{
     stepper::Item,
     sync,
 };
+use rigid_impulse::EventId;
 use sim_world::{ControllerId, StepError, StepperAccess, TimerId, World, WorldError};
 
 /// Rank of the first controller among events of equal time: after all timers.
@@ -27,7 +28,7 @@ pub(super) fn control(
     world.forget_changes();
     tables.seen = Some(world.mark());
     check::list_pending(tables, world, time);
-    if let Some(&(_, event)) = tables.controllers.iter().find(|(id, _)| *id == controller) {
+    if let Some(event) = known(&tables.controllers, controller.index(), controller) {
         let next = world.controller_timer(controller).map_or(f64::INFINITY, sim_world::Timer::next);
         tables.queue.reschedule_ranked(event, next)?;
     }
@@ -38,17 +39,30 @@ pub(super) fn control(
     })
 }
 
+/// The date of the one in a slot, if it is the one that is meant.
+fn known<I: PartialEq>(dates: &[Option<(I, EventId)>], slot: u32, id: I) -> Option<EventId> {
+    dates.get(slot as usize)?.as_ref().filter(|(known, _)| *known == id).map(|(_, event)| *event)
+}
+
+/// Enters a date in a slot.
+pub(super) fn enter<I>(dates: &mut Vec<Option<(I, EventId)>>, slot: u32, date: (I, EventId)) {
+    let slot = slot as usize;
+    if dates.len() <= slot {
+        dates.resize_with(slot + 1, || None);
+    }
+    dates[slot] = Some(date);
+}
+
 /// Schedules a timer, or stops it.
 pub(super) fn sync_timer(tables: &mut Tables, world: &World, timer: TimerId) -> Result<(), StepError> {
-    let known = tables.timers.iter().position(|(id, _)| *id == timer);
-    match (world.timer(timer), known) {
+    match (world.timer(timer), known(&tables.timers, timer.index(), timer)) {
         (Some(record), None) => {
             let rank = 1 + u64::from(timer.index());
             let event = tables.queue.schedule_ranked(record.next(), rank, Item::Timer(timer))?;
-            tables.timers.push((timer, event));
+            enter(&mut tables.timers, timer.index(), (timer, event));
         }
-        (None, Some(k)) => {
-            let (_, event) = tables.timers.swap_remove(k);
+        (None, Some(event)) => {
+            tables.timers[timer.index() as usize] = None;
             tables.queue.cancel(event)?;
         }
         _ => {}
@@ -62,15 +76,14 @@ pub(super) fn sync_controller(
     world: &World,
     controller: ControllerId,
 ) -> Result<(), StepError> {
-    let known = tables.controllers.iter().position(|(id, _)| *id == controller);
-    match (world.controller_timer(controller), known) {
+    match (world.controller_timer(controller), known(&tables.controllers, controller.index(), controller)) {
         (Some(timer), None) => {
             let rank = FIRST_RANK + u64::from(controller.index());
             let event = tables.queue.schedule_ranked(timer.next(), rank, Item::Control(controller))?;
-            tables.controllers.push((controller, event));
+            enter(&mut tables.controllers, controller.index(), (controller, event));
         }
-        (None, Some(k)) => {
-            let (_, event) = tables.controllers.swap_remove(k);
+        (None, Some(event)) => {
+            tables.controllers[controller.index() as usize] = None;
             tables.queue.cancel(event)?;
         }
         _ => {}

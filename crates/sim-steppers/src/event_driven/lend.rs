@@ -61,8 +61,8 @@ use sim_world::{Collision, StepperAccess, World};
 const CREDIT: f64 = LOW + 2.0 * HOP;
 /// The same of work along normals, as a multiple of it: what sticks on a slope hops uphill and back, and would creep with less.
 const NORMAL: f64 = 2.0;
-/// From here on contacts are turned back, not lifted, in the same unit. What is held within a phase keeps all of its impulses, whatever the work, and so a limit of
-/// the work alone does not hold for stacks.
+/// From here on contacts are turned back, not lifted, in the same unit. What is held within a phase keeps all of its impulses, whatever the work, and
+/// so a limit of the work alone does not hold for stacks.
 const ROOM: f64 = 1.5;
 
 /// Of all work, and of that along normals.

@@ -60,7 +60,7 @@ mod turning;
 
 pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;
-pub use stepper::{EventDriven, Parts};
+pub use stepper::EventDriven;
 
 /// Sizes of a body and a contact in a collision phase, bytes.
 #[cfg(test)]

@@ -23,7 +23,8 @@
 //! one bound for all, up to T:      d = min d_i,  A = max A_i,  B = max over i of the largest B_i + (A_i − A) τ − (d_i − d)/τ,  0 < τ ≤ T
 //! ```
 //!
-//! The largest is at `τ² = (d_i − d)/(A − A_i)`, or at T if that is earlier. Reach begins at twice the distance, and grows while the rest is what T is short for.
+//! The largest is at `τ² = (d_i − d)/(A − A_i)`, or at T if that is earlier. Reach begins at twice the distance, and grows while the rest is what T
+//! is short for.
 //!
 //! # Cost
 //!
@@ -158,8 +159,8 @@ impl<'a> Question<'a> {
         (good && !near.is_empty()).then_some((near, rest))
     }
 
-    /// Time for which no gap is used up, s, and one bound for all of them with the distance that it begins at, m. `of_parts` gives time and bound of two parts, `far` the
-    /// time in which `any`, the motion of any two points, uses up a distance.
+    /// Time for which no gap is used up, s, and one bound for all of them with the distance that it begins at, m. `of_parts` gives time and bound of
+    /// two parts, `far` the time in which `any`, the motion of any two points, uses up a distance.
     pub(super) fn answer(
         &self,
         any: Travel,

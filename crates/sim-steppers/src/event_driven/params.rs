@@ -1,7 +1,7 @@
 //! Tunables of the event-driven stepper.
 
 use super::{look::Sides, sleep::SleepParams};
-use crate::scale::Scale;
+use crate::{scale::Scale, setters::setters};
 use rigid_impulse::MicroParams;
 use sim_world::{Body, StepError, World};
 
@@ -92,6 +92,12 @@ impl Default for EventDrivenParams {
 }
 
 impl EventDrivenParams {
+    setters! {
+        micro: Micro, envelope @optional: f64, window: f64, sweep: f64, margin: f64, root_tolerance @optional: f64,
+        overlap_tolerance @optional: f64, contact_handling: ContactHandling, max_events: u64, max_pair_events: u32,
+        sleep @optional: SleepParams,
+    }
+
     /// With lengths given in proportion to a size (m): envelope 1e-3 of it, root 1e-12, overlap 1e-10.
     #[must_use]
     pub fn for_size(size: f64) -> Self {

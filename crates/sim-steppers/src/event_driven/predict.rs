@@ -50,7 +50,8 @@
 //! # Tested by
 //!
 //! `a_pair_that_parts_is_left_until_it_can_be_back_or_has_used_up_half_its_distance`,
-//! `what_presses_two_together_brings_them_back_at_their_distance`, `tests/simultaneous.rs`, `tests/concave.rs`; the scenes in `tests/`, which check every separation by brute force
+//! `what_presses_two_together_brings_them_back_at_their_distance`, `tests/simultaneous.rs`, `tests/concave.rs`; the scenes in `tests/`, which check
+//! every separation by brute force
 
 use super::{
     close::{Close, Plane, Swerve, between_edges},

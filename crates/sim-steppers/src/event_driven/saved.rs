@@ -29,7 +29,7 @@ pub(super) use tables::{load_tables, save_tables};
 mod tables {
     use super::super::{
         clusters::sync_clusters,
-        control::sync_controllers,
+        control::{enter, sync_controllers},
         lifetimes::await_leave,
         state::{Books, Response, Setup, Tables},
     };
@@ -150,7 +150,7 @@ mod tables {
             });
         }
         let mut timers = Vec::new();
-        for &(timer, event) in &tables.timers {
+        for &(timer, event) in tables.timers.iter().flatten() {
             timers.push((timer, date(event)?));
         }
         let proxies = tables.boxes.proxies.iter().map(|proxy| match proxy {
@@ -252,7 +252,7 @@ mod tables {
         for (timer, date) in saved.timers {
             let rank = 1 + u64::from(timer.index());
             let event = tables.queue.schedule_ranked(date, rank, Item::Timer(timer)).map_err(queue)?;
-            tables.timers.push((timer, event));
+            enter(&mut tables.timers, timer.index(), (timer, event));
         }
         sync_controllers(tables, world).map_err(|_| damaged("the time of a controller"))?;
         sync_clusters(tables, world).map_err(|_| damaged("the end of a piece"))?;

@@ -45,7 +45,7 @@ use super::{
     pairs::ActivePair,
     state::{Books, Setup, Tables},
 };
-use crate::anchor::Anchor;
+use crate::{anchor::Anchor, setters::setters};
 use sim_math::spatial::Motion;
 use sim_world::{Body, Rest, StepError, StepperAccess, World};
 
@@ -63,6 +63,10 @@ impl Default for SleepParams {
     fn default() -> Self {
         Self { after: 0.5, motion: 2.0 }
     }
+}
+
+impl SleepParams {
+    setters! { after: f64, motion: f64 }
 }
 
 /// Anchors by body slot, and scratch.

@@ -8,10 +8,10 @@ use super::{
     phase::Phase,
     respond::Outcome,
     sleep::Sleep,
-    stepper::{Item, Parts},
+    stepper::Item,
     strike::Strike,
 };
-use crate::scale::Scale;
+use crate::{parts::Parts, scale::Scale};
 use rigid_impulse::{BodyState, EventId, EventQueue};
 use sim_traits::{Manifold, Pair};
 use sim_world::{ControllerId, EventKind, Mark, StepReport, TimerId};
@@ -47,10 +47,13 @@ pub(super) struct Tables {
     pub(super) queue: EventQueue<Item>,
     pub(super) pairs: PairTable,
     pub(super) boxes: Boxes,
-    pub(super) timers: Vec<(TimerId, EventId)>,
-    pub(super) controllers: Vec<(ControllerId, EventId)>,
+    /// Dates of timers and controllers, by their slots.
+    pub(super) timers: Vec<Option<(TimerId, EventId)>>,
+    pub(super) controllers: Vec<Option<(ControllerId, EventId)>>,
     /// Ends of the pieces of clusters, by their number.
     pub(super) clusters: Vec<EventId>,
+    /// Which numbering of clusters this is: [`World::clusters_found`](sim_world::World::clusters_found).
+    pub(super) clusters_found: u64,
     /// Clusters with a body that the user pushed.
     pub(super) marked: Vec<u32>,
     /// The event of the first box that is left before the window ends.

@@ -47,6 +47,7 @@
 //! `tests/`: `main_loop.rs`, `every_event.rs`, `bouncing.rs`, `fast.rs`, `resting.rs`, `changes.rs`, `same_bits.rs`
 
 use super::{
+    boxes::Boxes,
     check, clusters, control, lifetimes,
     params::EventDrivenParams,
     quarantine::{self, culprit},
@@ -54,25 +55,13 @@ use super::{
     state::{Books, Response, Setup, Tables},
     sync,
 };
-use crate::{errors, scale::Scale};
+use crate::{errors, parts::Parts, scale::Scale};
 use rigid_impulse::EventId;
-use sim_traits::{BroadPhase, Executor, ImpactLaw, NarrowPhase};
+use sim_traits::NarrowPhase;
 use sim_world::{
-    ControllerId, SnapshotError, StepError, StepReport, Stepper, StepperAccess, TimerId, World, WorldError,
+    ControllerId, Part, SnapshotError, StepError, StepReport, Stepper, StepperAccess, TimerId, World,
+    WorldError,
 };
-
-/// The exchangeable parts of the stepper.
-#[derive(Debug)]
-pub struct Parts {
-    /// Which boxes overlap. It must be empty.
-    pub broad_phase: Box<dyn BroadPhase>,
-    /// How far apart two shapes are.
-    pub narrow_phase: Box<dyn NarrowPhase>,
-    /// What impulse a collision exerts.
-    pub impact_law: Box<dyn ImpactLaw>,
-    /// Where threads come from.
-    pub executor: Box<dyn Executor>,
-}
 
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,6 +104,12 @@ impl EventDriven {
             response: Response::default(),
             books: Books::default(),
         }
+    }
+
+    /// The parts.
+    #[must_use]
+    pub fn parts(&self) -> &Parts {
+        &self.setup.parts
     }
 
     /// The parameters, as given.
@@ -294,6 +289,26 @@ impl Stepper for EventDriven {
             Err(WorldError::Body { body, source }) => Err(StepError::Body { body, source }),
             Err(_) => Ok(self.books.report),
         }
+    }
+
+    fn set_part(&mut self, part: Part) -> Result<(), Part> {
+        match part {
+            Part::Executor(part) => {
+                self.setup.parts.executor = part;
+                return Ok(());
+            }
+            Part::ContactLaw(_) | Part::SoftContacts(_) => return Err(part),
+            // What the old one holds goes with it.
+            Part::BroadPhase(_) => self.tables.boxes = Boxes::default(),
+            _ => {}
+        }
+        self.setup.parts.set(part)?;
+        self.tables.seen = None;
+        Ok(())
+    }
+
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        Some(self.setup.parts.narrow_phase.as_ref())
     }
 
     fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {

@@ -51,7 +51,7 @@ use super::{
 use crate::{pooled::pooled, push::Push};
 use constraint_dynamics::{
     PoolBody, PoolContact,
-    restitution::{Bounce, Impact},
+    restitution::{Bounce, Impact, ImpactJoints},
 };
 use rigid_impulse::{BodyModel, BodyState, CollisionKind, ContactFrame};
 use sim_math::glam::DVec3;
@@ -95,6 +95,7 @@ pub(super) struct Strike {
     places: Vec<(u32, Site)>,
     contacts: Vec<PoolContact>,
     bounces: Vec<Bounce>,
+    joints: ImpactJoints,
     found: Vec<u32>,
     sites: Vec<(Site, ContactName)>,
 }
@@ -173,8 +174,8 @@ fn strike_with(
     }
     strike.law.begin();
     loop {
-        let Strike { law, pool, contacts, bounces, members, .. } = strike;
-        let round = law.round(pool, contacts, bounces);
+        let Strike { law, pool, contacts, bounces, joints, members, .. } = strike;
+        let round = law.round(pool, contacts, bounces, joints);
         let more = round.map_err(|source| {
             let free = || members.iter().zip(&*pool).filter(|(_, body)| body.inverse_mass > 0.0);
             let named = free().next().and_then(|(m, _)| world.body_in_slot(m.slot));

@@ -22,6 +22,7 @@ pub(super) fn sync(
 ) -> Result<(), StepError> {
     world.refuse_joints("event-driven")?;
     world.refuse_traction("event-driven has no rolling or torsional friction and no moving surfaces")?;
+    world.refuse_trees("event-driven")?;
     let known = tables.seen == Some(world.mark_before_changes())
         && tables.reached.to_bits() == world.time().to_bits();
     let result = if known {
@@ -94,7 +95,9 @@ pub(super) fn sync_changes(
         let Scale { radius, farthest } = Scale::of(world, Body::center);
         setup.set_scale(Scale { radius, farthest: farthest.max(setup.scale.farthest) });
     }
-    clusters::sync_clusters(tables, world)?;
+    if tables.clusters_found != world.clusters_found() {
+        clusters::sync_clusters(tables, world)?;
+    }
     let mut removed = false;
     for k in 0..world.changes().len() {
         match world.changes()[k] {
@@ -145,6 +148,8 @@ pub(super) fn sync_changes(
         }
     }
     // Once for each, however many of its bodies were pushed.
+    tables.marked.sort_unstable();
+    tables.marked.dedup();
     while let Some(cluster) = tables.marked.pop() {
         clusters::cluster_changed(setup, tables, books, world, cluster, None, time)?;
     }
@@ -153,9 +158,7 @@ pub(super) fn sync_changes(
 
 fn mark_cluster(tables: &mut Tables, world: &World, body: u32) {
     let cluster = world.body_in_slot(body).and_then(|(_, b)| b.cluster());
-    if let Some(cluster) = cluster.filter(|c| !tables.marked.contains(c)) {
-        tables.marked.push(cluster);
-    }
+    tables.marked.extend(cluster);
 }
 
 /// After a jump no bound holds: computes the distances of all pairs of a body.

@@ -4,7 +4,7 @@ use super::{
     contact_events::NONE,
     detect::Placed,
     normals::Bend,
-    params::TimeSteppingParams,
+    params::Scaled,
     travel::{Travels, swing},
 };
 use sim_math::{Pose, glam::DVec3};
@@ -123,7 +123,7 @@ pub(super) struct Horizon {
 
 impl Horizon {
     /// For a step of `h` seconds. The manifolds of the soft solver follow what rolls, and rows do not.
-    pub(super) fn new(params: &TimeSteppingParams, h: f64, is_soft: bool) -> Self {
+    pub(super) fn new(params: &Scaled, h: f64, is_soft: bool) -> Self {
         let round = if is_soft { 0.25 * params.recycle } else { OTHERWISE * params.recycle };
         Self { h, margin: params.margin, flat: params.recycle, round, rolls: is_soft, lenient: 0.0 }
     }

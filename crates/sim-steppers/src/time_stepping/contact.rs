@@ -50,7 +50,7 @@ use super::{
     stepper::Stage,
     stiff, struck,
     traction::{self, SiteTraction},
-    turn_limit,
+    trees, turn_limit,
 };
 use constraint_dynamics::{
     Delassus, Islands,
@@ -110,6 +110,7 @@ pub(super) fn solve_contacts(
         let h = length.h;
         problem.h = h;
         forces::force_changes(bodies, problem, world, h)?;
+        trees::kick(bodies, world, h)?;
         for (body, body_step) in bodies.pool.iter_mut().zip(&bodies.body_steps) {
             body.velocity = body_step.start + body_step.force_change;
         }
@@ -129,6 +130,9 @@ pub(super) fn solve_contacts(
         joined::prepare_joints(setup, bodies, &mut problem.joined, world, h, !bent);
         let unsolved = books.report.solver.unsolved;
         solve_all(setup, found, bodies, problem, books, world, length.bouncing.is_some())?;
+        if trees::missed_limits(bodies, h) {
+            continue;
+        }
         // Where joints take bodies is known better now.
         if !bent
             && unsolved == books.report.solver.unsolved
@@ -148,6 +152,7 @@ pub(super) fn solve_contacts(
     clear_debts(setup, found, bodies, &mut problem.memory);
     rest::hold(found, bodies, &problem.memory, books, world, h, false);
     joined::mark_jointed(bodies, &problem.joined);
+    trees::mark_links(bodies);
     book_contacts(found, bodies, problem, books, world, h);
     joined::book_joints(bodies, &mut problem.joined, books, world, h);
     if !problem.tractions.is_empty() {
@@ -168,8 +173,8 @@ pub(super) fn solve_contacts(
     Ok(h)
 }
 
-/// Looks at where the solution of the step would take the bodies; true if another problem is to be solved in its place, with other contacts or a shorter step. Where it
-/// is late, the step ends before bounces that were not seen.
+/// Looks at where the solution of the step would take the bodies; true if another problem is to be solved in its place, with other contacts or a
+/// shorter step. Where it is late, the step ends before bounces that were not seen.
 fn improve(
     setup: &mut Setup,
     found: &mut Detection,
@@ -242,6 +247,7 @@ fn solve_all(
     problem.memory.resting.held.clear();
     problem.memory.resting.held.resize(found.sites.all.len(), false);
     problem.mixed.order.clear();
+    bodies.trees.problem.clear();
     for island in 0..problem.islands.len() {
         if !is_sprung(found, problem, island) {
             collect(setup, found, bodies, problem, island, h);
@@ -270,6 +276,9 @@ fn solve_all(
     for k in 0..problem.spans.len() {
         solve_island(setup, found, bodies, problem, books, world, problem.spans[k])?;
     }
+    for k in 0..bodies.trees.problem.spans.len() {
+        trees::problem::solve_trees(setup, found, bodies, problem, books, world, k)?;
+    }
     if one && sprung < problem.order.len() {
         stiff::solve_stiff(setup, found, bodies, problem, books, world, sprung..problem.order.len())?;
     }
@@ -279,24 +288,36 @@ fn solve_all(
 /// True if springs, drag or torques act on a body of an island.
 fn is_sprung(found: &Detection, problem: &Problem, island: usize) -> bool {
     let both = |m: &u32| found.sites.all[problem.chosen[*m as usize] as usize].bodies;
-    !problem.stiff.is_empty() && {
-        let count = problem.chosen.len();
-        let (sites, pairs) = members_of(&problem.islands, count, island);
-        let pair = |m: &u32| problem.joined.pairs[*m as usize - count];
-        sites.iter().flat_map(both).any(|slot| problem.stiff.has(slot))
-            || pairs.iter().flat_map(pair).any(|slot| problem.stiff.has(slot))
-    }
+    !problem.stiff.is_empty()
+        && {
+            let count = problem.chosen.len();
+            let (sites, pairs) = members_of(&problem.islands, count, island);
+            let pair = |m: &u32| problem.joined.pairs[*m as usize - count];
+            sites.iter().flat_map(both).any(|slot| problem.stiff.has(slot))
+                || pairs.iter().flat_map(pair).any(|slot| problem.stiff.has(slot))
+        }
+        && !has_trees(problem, island)
+}
+
+/// True if an island has trees.
+fn has_trees(problem: &Problem, island: usize) -> bool {
+    let count = problem.chosen.len();
+    let (_, pairs) = members_of(&problem.islands, count, island);
+    pairs.iter().any(|m| problem.joined.trees[*m as usize - count].is_some())
 }
 
 /// Appends an island to the problem, unless it stays where it is.
 fn collect(
     setup: &Setup,
     found: &Detection,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     problem: &mut Problem,
     island: usize,
     h: f64,
 ) {
+    if trees::problem::collect_trees(setup, found, bodies, problem, island, h) {
+        return;
+    }
     let count = problem.chosen.len();
     let (members, pairs) = members_of(&problem.islands, count, island);
     let site_of = |m: &u32| problem.chosen[*m as usize] as usize;
@@ -563,7 +584,8 @@ fn book_contacts(
             };
         if kind == CollisionKind::Ordinary {
             for slot in problem.contacts[m].bodies {
-                bodies.body_steps[slot as usize].struck = true;
+                let body_step = &mut bodies.body_steps[slot as usize];
+                (body_step.struck, body_step.hit) = (true, true);
             }
         }
         let impulse = problem.contacts[m].frame * problem.impulses[m];
@@ -576,7 +598,8 @@ fn book_contacts(
         let belt = traction::of_site(&problem.tractions, site).belt;
         let friction = (impulse - along).dot(ends[0] - ends[1] + belt);
         let sides = problem.contacts[m].bodies;
-        let movable = sides.map(|slot| bodies.pool[slot as usize].is_movable());
+        let movable =
+            sides.map(|slot| bodies.pool[slot as usize].is_movable() && !bodies.trees.is_link(slot));
         problem.memory.debts.gave_way(sides, movable, [taken, friction]);
         let entry = Entry { site, impulse, approach, kind, before: ends };
         book(found, bodies, books, world, entry);
@@ -595,7 +618,8 @@ fn book_contacts(
     book_step(bodies, &problem.joined, &mut problem.memory, world, h);
 }
 
-/// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body that was pushed.
+/// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body
+/// that was pushed.
 fn book_step(
     bodies: &StepBodies,
     joined: &Joined,
@@ -619,7 +643,9 @@ fn book_step(
         let end = bodies.pool[slot].velocity;
         state.velocity = end - body_step.start;
         let taken = state.kinetic_energy(body.model());
-        let lost = if body_step.struck { [0.0, taken] } else { [taken, 0.0] };
+        // What joints turn after an impact that is over is no part of it.
+        let struck = body_step.struck && (body_step.hit || !joined.holds(slot as u32));
+        let lost = if struck { [0.0, taken] } else { [taken, 0.0] };
         work.stepping -= lost[0];
         work.impact -= lost[1];
         // Joints turn velocities: that is no loss.

@@ -119,10 +119,25 @@ pub(super) fn list_contacts(found: &Detection, books: &Books, world: &mut Steppe
 
 /// Timers that are due until a time.
 pub(super) fn fire_timers(books: &mut Books, world: &mut StepperAccess<'_>, until: f64) {
+    let mut due = std::mem::take(&mut books.due);
     loop {
-        let due = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
-        let Some((date, id)) = due.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))) else { return };
-        world.fire_timer(id, date);
-        books.report.events += 1;
+        // All that are due once; those with a period shorter than the step are due again.
+        let dates = world.timers().map(|(id, timer)| (timer.next(), id)).filter(|(date, _)| *date <= until);
+        due.clear();
+        due.extend(dates);
+        due.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
+        if due.is_empty() {
+            break;
+        }
+        // As long as nobody is due twice.
+        let again = |id| world.timer(id).map_or(f64::INFINITY, |t| t.next() + t.period);
+        let together = due.iter().map(|(_, id)| again(*id)).fold(f64::INFINITY, f64::min);
+        for (k, &(date, id)) in due.iter().enumerate() {
+            if k == 0 || date < together {
+                world.fire_timer(id, date);
+                books.report.events += 1;
+            }
+        }
     }
+    books.due = due;
 }

@@ -20,12 +20,14 @@
 //! # Cost
 //!
 //! One frictionless contact problem and one detection per repetition; nothing if nothing overlaps. Islands of a few contacts are solved by the contact law,
-//! others by sweeps of their own ([`constraint_dynamics::normals`]), and by the law after all where these do not get on and there are 100 contacts at most. Contacts of heaps in motion whose bodies were moved by a little only are followed.
+//! others by sweeps of their own ([`constraint_dynamics::normals`]), and by the law after all where these do not get on and there are 100 contacts at
+//! most. Contacts of heaps in motion whose bodies were moved by a little only are followed.
 //!
 //! # Numerics
 //!
 //! A repetition squares the error. Overlaps are opened by at most a fifth of the smaller body and a tenth of a radian at a time. Heaps
-//! in motion of more than 32 contacts may overlap by a hundredth of their way in a step, 10⁻⁴ of the smallest radius at most; repetitions that do not halve an overlap below twice that are not gone on with.
+//! in motion of more than 32 contacts may overlap by a hundredth of their way in a step, 10⁻⁴ of the smallest radius at most; repetitions that do not
+//! halve an overlap below twice that are not gone on with.
 //!
 //! # Failure
 //!
@@ -45,6 +47,7 @@ use super::{
     sites::{self, Site},
     state::{Books, Detection, Memory, Problem, Setup, StepBodies},
     stepper::Stage,
+    trees,
 };
 use constraint_dynamics::{
     normals::{NormalContact, NormalGoal},
@@ -124,7 +127,7 @@ fn open_overlaps(
     let mut before = f64::NEG_INFINITY;
     for _ in 0..most {
         let deepest = found.sites.all.iter().map(|s| s.gap).fold(0.0, f64::min);
-        let deepest = deepest.min(-joints_off(bodies, &mut problem.joined, world));
+        let deepest = deepest.min(-joints_off(bodies, &mut problem.joined, world)?);
         // Heaps come apart over several steps, except where something has sunk in deep.
         let stays = deepest < 0.5 * before && deepest > -DEEP * setup.radius;
         if deepest >= -setup.params.slop || stays {
@@ -133,7 +136,7 @@ fn open_overlaps(
         before = deepest;
         books.trace(Stage::Correct);
         problem.mixed.jammed = false;
-        let Some(allowed) = correct_once(setup, found, bodies, problem, books, world, user) else { break };
+        let Some(allowed) = correct_once(setup, found, bodies, problem, books, world, user)? else { break };
         sites::follow_sites(setup, found, world, FOLLOWED * allowed)?;
         // What joints and contacts hold apart comes apart over several steps, if at all.
         if problem.mixed.jammed {
@@ -144,13 +147,18 @@ fn open_overlaps(
 }
 
 /// How far joints are from what they hold where the bodies are, m or rad.
-fn joints_off(bodies: &mut StepBodies, joined: &mut Joined, world: &mut StepperAccess<'_>) -> f64 {
-    if world.joint_count() == 0 {
-        return 0.0;
+fn joints_off(
+    bodies: &mut StepBodies,
+    joined: &mut Joined,
+    world: &mut StepperAccess<'_>,
+) -> Result<f64, StepError> {
+    if world.joint_count() == 0 && world.tree_count() == 0 {
+        return Ok(0.0);
     }
     flight::read_bodies(bodies, world);
+    trees::read_trees(bodies, world)?;
     joined::read_joints(bodies, joined, world);
-    joined::joint_error(joined)
+    Ok(joined::joint_error(joined).max(trees::correct::limits_off(&bodies.trees.all)))
 }
 
 /// One correction: the least overlap that it leaves alone in an island, m; nothing if there was none.
@@ -162,8 +170,10 @@ fn correct_once(
     books: &mut Books,
     world: &mut StepperAccess<'_>,
     user: bool,
-) -> Option<f64> {
+) -> Result<Option<f64>, StepError> {
     flight::read_bodies(bodies, world);
+    trees::read_trees(bodies, world)?;
+    trees::correct::prepare(bodies, world)?;
     bodies.pool.iter_mut().for_each(|body| body.velocity = Motion::ZERO);
     joined::correct_joints(&mut problem.joined);
     // Only islands in which something overlaps.
@@ -184,6 +194,13 @@ fn correct_once(
         let site_of = |m: &u32| &sites[problem.chosen[*m as usize] as usize];
         let deepest = members.iter().map(|m| site_of(m).gap).fold(0.0, f64::min);
         let deepest = deepest.min(-joined::joint_error_of(&problem.joined, &problem.mixed.order));
+        bodies.trees.problem.order.clear();
+        let (_, pairs) = members_of(&problem.islands, count, island);
+        let of_pairs = pairs.iter().filter_map(|m| problem.joined.trees[*m as usize - count]);
+        bodies.trees.problem.order.extend(of_pairs);
+        let of_trees = bodies.trees.problem.order.iter().map(|tree| &bodies.trees.all[*tree as usize]);
+        let deepest = deepest.min(-trees::correct::limits_off(of_trees));
+        let with_trees = !bodies.trees.problem.order.is_empty();
         if deepest >= -setup.params.slop {
             continue;
         }
@@ -198,7 +215,7 @@ fn correct_once(
         if deepest >= -allowed {
             continue;
         }
-        if members.len() > FEW && !jointed {
+        if members.len() > FEW && !jointed && !with_trees {
             let contacts = || members.iter().map(|m| normal_at(site_of(m)));
             let mut goal = NormalGoal { accuracy, pairs: PAIRS, visits: VISITS, softness: 0.0 };
             let mut found = problem.normals.solve(&mut bodies.pool, contacts(), goal);
@@ -221,11 +238,22 @@ fn correct_once(
             }
         }
         problem.contacts.clear();
-        problem.contacts.extend(members.iter().map(|m| {
+        let contact = |m: &u32| {
             let mut contact = contact_at(site_of(m), site_of(m).gap);
             contact.friction = 0.0;
             contact
-        }));
+        };
+        if with_trees {
+            let linked = |m: &&u32| bodies.trees.has_link(site_of(m).bodies);
+            problem.contacts.extend(members.iter().filter(|m| !linked(m)).map(contact));
+            let points = problem.contacts.len() as u32;
+            problem.contacts.extend(members.iter().filter(linked).map(contact));
+            if trees::correct::correct_island(setup, bodies, problem, books, points, accuracy) {
+                least = least.min(allowed);
+            }
+            continue;
+        }
+        problem.contacts.extend(members.iter().map(contact));
         if jointed {
             least = least.min(correct_mixed(setup, bodies, problem, books, accuracy, allowed));
             continue;
@@ -234,7 +262,7 @@ fn correct_once(
         problem.impulses.clear();
         problem.impulses.resize(problem.contacts.len(), DVec3::ZERO);
         problem.prepared.gather(&bodies.pool, &problem.contacts, &PoolBlocks::default());
-        let solver = setup.parts.contacts.solver()?;
+        let Some(solver) = setup.parts.contacts.solver() else { return Ok(None) };
         let (all, groups) = (&problem.delassus, problem.prepared.view());
         let rows = if solver.needs_rows() {
             all.problem().and_then(|problem| problem.with_groups(groups))
@@ -251,14 +279,25 @@ fn correct_once(
             least = least.min(allowed);
         }
     }
-    problem.joined.pairs.iter().for_each(|pair| problem.memory.debts.meet(*pair));
-    for site in &found.sites.all {
+    // What trees lift is not paid for.
+    let links = |pair: [u32; 2]| bodies.trees.has_link(pair);
+    problem
+        .joined
+        .pairs
+        .iter()
+        .filter(|pair| !links(**pair))
+        .for_each(|pair| problem.memory.debts.meet(*pair));
+    for site in found.sites.all.iter().filter(|site| !links(site.bodies)) {
         // Before or after the correction, whose twists are in the pool.
         if site.gap + impact::normal_velocity(bodies, site).min(0.0) <= setup.params.touch {
             problem.memory.debts.meet(site.bodies);
         }
     }
-    (least < f64::INFINITY && shift(bodies, &mut problem.memory, books, world, user)).then_some(least)
+    if least == f64::INFINITY {
+        return Ok(None);
+    }
+    let moved = trees::correct::shift_trees(bodies, books, world, user)?;
+    Ok((shift(bodies, &mut problem.memory, books, world, user) | moved).then_some(least))
 }
 
 /// Corrects an island with joints, whose contacts and blocks are chosen: the overlap left alone, if it was solved.
@@ -309,7 +348,7 @@ fn shift(
         let twist = bodies.pool[slot as usize].velocity;
         let Some((id, body)) = world.body_in_slot(slot) else { continue };
         let finite = twist.to_array().iter().all(|x| x.is_finite());
-        if !body.is_free() || twist == Motion::ZERO || !finite {
+        if !body.is_free() || twist == Motion::ZERO || !finite || bodies.trees.is_link(slot) {
             continue;
         }
         let sizes = body.colliders().iter().filter_map(|c| world.collider(*c).ok());

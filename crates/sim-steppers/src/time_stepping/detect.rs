@@ -9,9 +9,9 @@
 use super::{
     candidate::{Candidate, Horizon, Known, Sensor},
     contact_events::Exerted,
-    stepper::TimeParts,
     travel::Travels,
 };
+use crate::parts::Parts;
 use sim_math::Aabb;
 use sim_traits::{ColliderId, Pair, PairChanges, ProxyId, ProxyKind, for_each_mut};
 use sim_world::{Body, Collider, EventKind, StepError, World};
@@ -80,7 +80,7 @@ fn grown_box(body: &Body, collider: &Collider, by: f64) -> Aabb {
 
 impl Detect {
     /// Forgets all pairs, and empties the broad phase.
-    pub(super) fn clear(&mut self, parts: &mut TimeParts) -> Result<(), StepError> {
+    pub(super) fn clear(&mut self, parts: &mut Parts) -> Result<(), StepError> {
         for slot in 0..self.placed.len() {
             if self.placed[slot].take().is_some() {
                 parts.broad_phase.remove(ProxyId(slot as u32))?;
@@ -110,7 +110,7 @@ impl Detect {
     pub(super) fn run(
         &mut self,
         world: &World,
-        parts: &mut TimeParts,
+        parts: &mut Parts,
         horizon: &Horizon,
     ) -> Result<Seen, StepError> {
         let moved = self.travels.follow(world, horizon.h);
@@ -122,7 +122,7 @@ impl Detect {
     pub(super) fn renew(
         &mut self,
         world: &World,
-        parts: &mut TimeParts,
+        parts: &mut Parts,
         horizon: &Horizon,
     ) -> Result<bool, StepError> {
         let renewed = self.meet(world, parts, horizon.margin)?;
@@ -130,12 +130,7 @@ impl Detect {
     }
 
     /// Renews boxes and pairs; true if the list of pairs has changed.
-    pub(super) fn meet(
-        &mut self,
-        world: &World,
-        parts: &mut TimeParts,
-        margin: f64,
-    ) -> Result<bool, StepError> {
+    pub(super) fn meet(&mut self, world: &World, parts: &mut Parts, margin: f64) -> Result<bool, StepError> {
         let mut renewed = false;
         self.place(world, parts, margin)?;
         if self.stale {
@@ -157,7 +152,7 @@ impl Detect {
         Ok(renewed)
     }
 
-    fn place(&mut self, world: &World, parts: &mut TimeParts, margin: f64) -> Result<(), StepError> {
+    fn place(&mut self, world: &World, parts: &mut Parts, margin: f64) -> Result<(), StepError> {
         self.placed.resize(self.placed.len().max(world.collider_slots()), None);
         self.ids.clear();
         self.boxes.clear();
@@ -202,7 +197,7 @@ impl Detect {
 
     /// Puts boxes that were saved back into the broad phase, which is empty.
     #[cfg(feature = "serde")]
-    pub(super) fn put_back(&mut self, world: &World, parts: &mut TimeParts) -> Result<(), StepError> {
+    pub(super) fn put_back(&mut self, world: &World, parts: &mut Parts) -> Result<(), StepError> {
         for (slot, placed) in (0..).zip(&self.placed) {
             let Some(placed) = placed else { continue };
             let body = world.collider_in_slot(slot).and_then(|(_, c)| world.get(c.body()));
@@ -215,7 +210,7 @@ impl Detect {
     }
 
     /// A fixed body was put elsewhere.
-    pub(super) fn replace(&mut self, parts: &mut TimeParts, slot: u32) -> Result<(), StepError> {
+    pub(super) fn replace(&mut self, parts: &mut Parts, slot: u32) -> Result<(), StepError> {
         if let Some(placed) = self.placed.get_mut(slot as usize) {
             if placed.take().is_some() {
                 parts.broad_phase.remove(ProxyId(slot))?;
@@ -296,7 +291,7 @@ impl Detect {
     }
 
     /// Looks at the pairs; true if any was looked at again.
-    fn look(&mut self, world: &World, parts: &TimeParts, horizon: &Horizon) -> Result<bool, StepError> {
+    fn look(&mut self, world: &World, parts: &Parts, horizon: &Horizon) -> Result<bool, StepError> {
         let before = self.distances;
         let (narrow, executor) = (parts.narrow_phase.as_ref(), parts.executor.as_ref());
         let (placed, travels) = (&self.placed[..], &self.travels);

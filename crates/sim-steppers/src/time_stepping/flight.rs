@@ -28,6 +28,8 @@ pub(super) struct BodyStep {
     pub(super) elastic: Force,
     /// An impact changed its velocity.
     pub(super) struck: bool,
+    /// A contact of the problem of the step does.
+    pub(super) hit: bool,
     /// A contact of the step pushed it.
     pub(super) pushed: bool,
 }
@@ -58,6 +60,7 @@ pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
             driven: false,
             elastic: Force::ZERO,
             struck: false,
+            hit: false,
             pushed: false,
         });
     }
@@ -76,6 +79,7 @@ pub(super) fn read_body_steps(bodies: &mut StepBodies, world: &World) {
             driven: false,
             elastic: Force::ZERO,
             struck: false,
+            hit: false,
             pushed: false,
         });
     }
@@ -92,7 +96,7 @@ pub(super) fn launch(bodies: &StepBodies, world: &mut StepperAccess<'_>) -> Resu
     let time = world.time();
     for slot in 0..bodies.pool.len() as u32 {
         let Some((id, body)) = world.body_in_slot(slot) else { continue };
-        if !body.is_free() || body.rest() != Rest::Awake {
+        if !body.is_free() || body.rest() != Rest::Awake || bodies.trees.is_link(slot) {
             continue;
         }
         let (body_step, pool) = (bodies.body_steps[slot as usize], bodies.pool[slot as usize]);

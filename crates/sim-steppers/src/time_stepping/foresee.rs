@@ -79,7 +79,8 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// How far bodies go with the velocities in the pool, which are those of the end of a step of `h` seconds, until two of them have sunk in too deep, s; `h` if none do.
+/// How far bodies go with the velocities in the pool, which are those of the end of a step of `h` seconds, until two of them have sunk in too deep,
+/// s; `h` if none do.
 pub(super) fn foresee(
     setup: &Setup,
     found: &mut Detection,

@@ -101,8 +101,8 @@ impl Guard {
         slot as usize
     }
 
-    /// Takes from velocities what contacts gave too much, and returns how much, J. `joined`: bodies of hits that no manifold tells of; `arrivals`: by slot, of bodies that
-    /// contacts push.
+    /// Takes from velocities what contacts gave too much, and returns how much, J. `joined`: bodies of hits that no manifold tells of; `arrivals`: by
+    /// slot, of bodies that contacts push.
     #[allow(clippy::too_many_arguments, reason = "all that a step has")]
     pub(super) fn check(
         &mut self,

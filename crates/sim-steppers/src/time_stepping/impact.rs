@@ -17,6 +17,7 @@
 //! ```text
 //! step cut at the first t with g + u t + ½ a t² = 0, for contacts that bounce
 //! while a touching contact that bounces approaches: impact of all touching contacts
+//! joints of the bodies take part: what they hold keeps its velocity, limits that are reached bounce
 //! rest speed = max(min(g h/8, √(g r/50)), r/(10⁴ h)): slower approaches do not bounce
 //! after the last cut: contacts that would be hit in what is left of the step are answered as if they touched
 //! ```
@@ -43,12 +44,16 @@
 use super::{
     contact::{self, Entry},
     foresee::Ahead,
-    params::TimeSteppingParams,
+    joined,
+    params::Scaled,
     sites::Site,
     state::{Books, Detection, Problem, Setup, StepBodies},
     travel::Travels,
 };
-use constraint_dynamics::{PoolBody, PoolContact, restitution::Bounce};
+use constraint_dynamics::{
+    PoolBody, PoolContact,
+    restitution::{Bounce, ImpactJoints},
+};
 use rigid_impulse::CollisionKind;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_world::{Body, Piece, Rest, StepError, StepperAccess, World};
@@ -65,8 +70,11 @@ pub(super) struct Impacts {
     known: Vec<bool>,
     contacts: Vec<PoolContact>,
     bounces: Vec<Bounce>,
+    pub(super) joints: ImpactJoints,
+    /// Which block and row of the step each row of `joints` is: what is held, then limits.
+    pub(super) joint_rows: [Vec<[u32; 2]>; 2],
     /// Velocities of the bodies before it.
-    before: Vec<Motion>,
+    pub(super) before: Vec<Motion>,
     /// The same of both ends of each contact, m/s.
     ends: Vec<[DVec3; 2]>,
 }
@@ -78,7 +86,7 @@ pub(super) fn normal_velocity(bodies: &StepBodies, site: &Site) -> f64 {
 
 /// Time until a contact that bounces is hit, s; `None` if it does not bounce or is not hit within `h`.
 pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h: f64) -> Option<f64> {
-    if site.restitution <= 0.0 {
+    if site.restitution <= 0.0 || bodies.trees.has_link(site.bodies) {
         return None;
     }
     let (g, u) = (site.gap.max(0.0), normal_velocity(bodies, site));
@@ -100,8 +108,8 @@ pub(super) fn time_of_bounce(setup: &Setup, bodies: &StepBodies, site: &Site, h:
     (t > 0.0 && t <= h && speed > site.rest_speed).then_some(t)
 }
 
-/// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole` is the length of
-/// the step; bounces of the next one count too: what flies there is left alone.
+/// Finds the contacts that fly to a bounce, if the step may be cut there, with the velocities in the pool: the time until the first one, s. `whole`
+/// is the length of the step; bounces of the next one count too: what flies there is left alone.
 pub(super) fn find_bounces(
     setup: &Setup,
     found: &Detection,
@@ -121,8 +129,9 @@ pub(super) fn find_bounces(
     first
 }
 
-/// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which are those of the end
-/// of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there are any.
+/// What flies to a bounce may be pushed there sooner: the time (s) up to `h` at which the first contact is hit with the velocities in the pool, which
+/// are those of the end of the step. Those that touch already are left to the contact problem, and all of them where `stop` says so; true if there
+/// are any.
 pub(super) fn sooner_bounce(
     setup: &Setup,
     found: &Detection,
@@ -158,7 +167,10 @@ pub(super) fn first_root(
     let mut last = u32::MAX;
     for k in 0..found.sites.all.len() {
         let site = found.sites.all[k];
-        let bounces = site.restitution > 0.0 && site.gap > setup.params.touch && site.pair != last;
+        let bounces = site.restitution > 0.0
+            && site.gap > setup.params.touch
+            && site.pair != last
+            && !bodies.trees.has_link(site.bodies);
         if bounces && may_swing_in(bodies, &site, h) {
             last = site.pair;
             h = root_of_bounce(setup, found, bodies, world, site.pair, h);
@@ -267,9 +279,10 @@ pub(super) fn impacts(
         if look == 0 {
             impacts.before.clear();
             impacts.before.extend(bodies.pool.iter().map(|body| body.velocity));
+            joined::gather_for_impact(setup, bodies, &problem.joined, &mut impacts);
         }
         result = loop {
-            match impacts.law.round(&mut bodies.pool, &impacts.contacts, &impacts.bounces) {
+            match impacts.law.round(&mut bodies.pool, &impacts.contacts, &impacts.bounces, &impacts.joints) {
                 Ok(true) => {}
                 Ok(false) => break Ok(()),
                 Err(source) => break Err(source),
@@ -285,6 +298,7 @@ pub(super) fn impacts(
     });
     if result.is_ok() && !impacts.sites.is_empty() {
         book_impacts(found, bodies, books, world, &mut impacts);
+        joined::book_blow(bodies, &mut problem.joined, books, world, &impacts);
     }
     problem.impacts = impacts;
     result
@@ -301,7 +315,10 @@ fn gather_impacts(
 ) -> bool {
     let touches = |site: &Site| site.gap <= setup.params.touch;
     let bounces = |site: &Site| {
-        site.restitution > 0.0 && touches(site) && normal_velocity(bodies, site) < -site.rest_speed
+        site.restitution > 0.0
+            && touches(site)
+            && normal_velocity(bodies, site) < -site.rest_speed
+            && !bodies.trees.has_link(site.bodies)
     };
     let late = |known: &[bool], k: usize, site: &Site| {
         early > 0.0 && !known[k] && time_of_bounce(setup, bodies, site, early).is_some()
@@ -313,7 +330,9 @@ fn gather_impacts(
     for (k, site) in all.iter().enumerate() {
         let early = late(&impacts.known, k, site);
         let movable = site.bodies.iter().any(|slot| bodies.pool[*slot as usize].is_movable());
-        if !movable || impacts.known[k] || !(early || touches(site)) {
+        // What hits a link is answered with the contacts of its tree.
+        let linked = bodies.trees.has_link(site.bodies);
+        if !movable || linked || impacts.known[k] || !(early || touches(site)) {
             continue;
         }
         impacts.known[k] = true;
@@ -361,7 +380,10 @@ fn book_impacts(
         let entry = Entry { site, impulse, approach, kind, before };
         contact::book(found, bodies, books, world, entry);
     }
-    for (body, body_step) in bodies.pool.iter().zip(&mut bodies.body_steps) {
+    for (slot, before) in (0..).zip(&impacts.before) {
+        let (body, body_step) = (&bodies.pool[slot as usize], &mut bodies.body_steps[slot as usize]);
+        // Joints pass blows on to bodies that nothing touches.
+        body_step.struck |= body.velocity != *before;
         if body_step.struck {
             body_step.start = body.velocity;
         }
@@ -369,12 +391,7 @@ fn book_impacts(
 }
 
 /// Speed of approach below which contacts of two bodies do not bounce, m/s.
-pub(super) fn rest_speed(
-    world: &World,
-    travels: &Travels,
-    params: &TimeSteppingParams,
-    bodies: [u32; 2],
-) -> f64 {
+pub(super) fn rest_speed(world: &World, travels: &Travels, params: &Scaled, bodies: [u32; 2]) -> f64 {
     let h = params.step();
     let pull = |slot: u32| {
         let body = world.body_in_slot(slot).map(|(_, body)| body);

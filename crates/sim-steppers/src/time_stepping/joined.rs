@@ -33,9 +33,9 @@
 //! # Numerics
 //!
 //! With x⁺ = 0 in place of J v⁺ = 0 the step is symplectic: pendulums neither lose nor win energy, and joints do not drift. After two
-//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its joints: steps are cut
-//! for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not pulled back by velocities
-//! but by [`super::correct`].
+//! problems x⁺ is of the order of h⁴. Like all explicit schemes it wants h Ω < 2 with the frequency Ω at which a body swings across the load of its
+//! joints: steps are cut for that (`swing_limit`). What is left is part of the next step. An x of more than [`PULLED`] of the smallest radius is not
+//! pulled back by velocities but by [`super::correct`].
 //!
 //! # Failure
 //!
@@ -46,12 +46,16 @@
 //! `tests/time_joints.rs`
 
 use super::{
+    impact::Impacts,
     params::Stabilization,
     state::{Books, Memory, Setup, StepBodies},
+    trees::{pair_links, pose_ahead},
 };
 use constraint_dynamics::{
+    held::HeldSide,
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
+    restitution::Bounce,
 };
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
 use sim_traits::{Bounds, Law};
@@ -61,7 +65,8 @@ use sim_world::{JointWork, StepperAccess, World};
 const PULLED: f64 = 1e-4;
 /// Error of a row at the end of a step below which it is not solved again, share of the same.
 const MET: f64 = 1e-11;
-/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are not stable. And the most parts.
+/// Largest h Ω of a part of a step, Ω² = Σ f r/I over the loads f at arms r of a body, I across them; neighbours double Ω, and from 2 on steps are
+/// not stable. And the most parts.
 const SWING: f64 = 0.7;
 const MOST_PARTS: f64 = 48.0;
 /// Speed above which a limit bounces, rad/s or m/s.
@@ -92,6 +97,8 @@ pub(super) struct Joined {
     /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
     pub(super) pairs: Vec<[u32; 2]>,
     first_of: Vec<Option<u32>>,
+    /// Beside the pairs: the tree that a pair stands for.
+    pub(super) trees: Vec<Option<u32>>,
     /// By slot: held by a joint; and by one that holds on to something that does not move.
     pub(super) held: Vec<bool>,
     grounded: Vec<bool>,
@@ -100,6 +107,8 @@ pub(super) struct Joined {
     poses: Vec<Pose>,
     memory: Vec<f64>,
     loads: Vec<f64>,
+    /// Impulses of an impact by block.
+    blows: Vec<DVec3>,
     slots: Vec<u32>,
     inverses: Vec<constraint_dynamics::joints::BodyInverse>,
 }
@@ -198,10 +207,12 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.bends.clear();
     joined.pairs.clear();
     joined.first_of.clear();
+    joined.trees.clear();
     joined.held.clear();
     joined.grounded.clear();
     joined.own_sides = 0;
     if world.joint_count() == 0 {
+        pair_joints(bodies, joined);
         return;
     }
     joined.held.resize(world.body_slots(), false);
@@ -239,7 +250,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     pair_joints(bodies, joined);
 }
 
-/// Finds out which bodies hang together.
+/// Finds out which bodies hang together, those of trees last.
 fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
     let pool = &bodies.pool;
     for (k, block) in (0..).zip(&joined.blocks) {
@@ -264,12 +275,18 @@ fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
             joined.grounded[slot as usize] = true;
         }
     }
+    joined.trees.resize(joined.pairs.len(), None);
+    pair_links(&bodies.trees, |pair, tree| {
+        joined.pairs.push(pair);
+        joined.first_of.push(None);
+        joined.trees.push(tree);
+    });
 }
 
 /// Laws and biases of the rows in a step of `h` seconds. `predicted`: bends are those of the velocities in the pool, else those found already.
 pub(super) fn prepare_joints(
     setup: &Setup,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     joined: &mut Joined,
     world: &World,
     h: f64,
@@ -307,13 +324,17 @@ pub(super) fn prepare_joints(
 }
 
 /// How far rows bend in `h` seconds with the velocities in the pool; returns the largest position that what is held would have at the end.
-fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
+fn bend_joints(setup: &Setup, bodies: &mut StepBodies, joined: &mut Joined, world: &World, h: f64) -> f64 {
     let mut most = 0.0_f64;
     for span in &joined.spans {
         let Some((_, joint)) = world.joint_in_slot(span.joint) else { continue };
         joined.poses.clear();
         for id in joint.bodies() {
             let slot = id.index();
+            if let Some(pose) = pose_ahead(bodies, world, slot, h) {
+                joined.poses.push(pose);
+                continue;
+            }
             let now = pose_of(world, slot);
             let body = world.body_in_slot(slot).map(|(_, body)| body);
             let end = body.and_then(|body| {
@@ -355,8 +376,8 @@ fn bend_joints(setup: &Setup, bodies: &StepBodies, joined: &mut Joined, world: &
     most
 }
 
-/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a light link that
-/// carries a heavy weight is stiff across its load.
+/// The longest part of what is left of a step, `h` of `whole` seconds, in which bodies under the load of their joints do not swing too far, s: a
+/// light link that carries a heavy weight is stiff across its load.
 pub(super) fn swing_limit(
     bodies: &StepBodies,
     joined: &mut Joined,
@@ -405,7 +426,7 @@ pub(super) fn swing_limit(
 /// True if the solution in the pool does not meet what joints hold at the end of a step of `h` seconds; the rows know its bends then.
 pub(super) fn joints_bend(
     setup: &Setup,
-    bodies: &StepBodies,
+    bodies: &mut StepBodies,
     joined: &mut Joined,
     world: &World,
     h: f64,
@@ -500,7 +521,7 @@ pub(super) fn book_joints(
         let impulses = &joined.impulses[blocks.clone()];
         let reaction =
             joint.exerted(&joined.rows, &joined.rows.blocks[blocks.clone()], impulses, &joined.poses, h);
-        let struck = joint.bodies().iter().any(|id| bodies.body_steps[id.index() as usize].struck);
+        let struck = joint.bodies().iter().any(|id| bodies.body_steps[id.index() as usize].hit);
         if let Some((_, joint)) = world.joint_in_slot_mut(slot) {
             let kept = joint.impulses_mut();
             kept.clear();
@@ -516,6 +537,87 @@ pub(super) fn book_joints(
         let broken = world.load_joint(id, reaction, blow, time);
         books.report.events += u64::from(broken);
     }
+}
+
+/// The rows that answer a blow: what is held, and limits that are reached.
+pub(super) fn gather_for_impact(setup: &Setup, bodies: &StepBodies, joined: &Joined, impacts: &mut Impacts) {
+    let Impacts { joints, joint_rows, .. } = impacts;
+    joints.clear(bodies.pool.len());
+    joint_rows.iter_mut().for_each(Vec::clear);
+    for (k, (row, block)) in joined.rows.blocks.iter().zip(&joined.blocks).enumerate() {
+        for i in 0..usize::from(row.rows) {
+            let sides = joined.view().of(block).iter().map(|side| HeldSide {
+                body: side.body,
+                moment: side.moments.col(i),
+                force: side.forces.col(i),
+            });
+            match row.laws[i] {
+                RowLaw::Hold => {
+                    joints.held.rows.add(sides);
+                    joint_rows[0].push([k as u32, i as u32]);
+                }
+                RowLaw::Limit { restitution } if row.position[i] <= PULLED * setup.radius => {
+                    joints.limit(sides, Bounce { restitution, rest: BOUNCE });
+                    joint_rows[1].push([k as u32, i as u32]);
+                }
+                _ => {}
+            }
+        }
+    }
+    joints.finish(&bodies.pool);
+}
+
+/// Enters what joints did in an impact; the pool has the velocities after it.
+pub(super) fn book_blow(
+    bodies: &StepBodies,
+    joined: &mut Joined,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+    impacts: &Impacts,
+) {
+    let Impacts { law, joints, joint_rows, before, .. } = impacts;
+    if joints.is_empty() {
+        return;
+    }
+    let mut work = JointWork::default();
+    let mut blows = std::mem::take(&mut joined.blows);
+    blows.clear();
+    blows.resize(joined.blocks.len(), DVec3::ZERO);
+    let lists = [(&joints.held.rows, law.held_impulses()), (&joints.limits, law.limit_impulses())];
+    for (kind, (rows, impulses)) in lists.into_iter().enumerate() {
+        for (row, &p) in impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            let [block, i] = joint_rows[kind][row];
+            blows[block as usize][i as usize] += p;
+            let mut mean = 0.0;
+            for side in rows.of(row) {
+                let body = &bodies.pool[side.body as usize];
+                if body.is_movable() {
+                    mean += 0.5 * (side.velocity(before[side.body as usize]) + side.velocity(body.velocity));
+                    let force = side.force * p;
+                    work.impulse += force;
+                    work.moment += body.center.cross(force) + side.moment * p;
+                }
+            }
+            *(if kind == 0 { &mut work.joints } else { &mut work.limits }) += p * mean;
+        }
+    }
+    world.book_joint_work(&work);
+    let time = world.time();
+    for s in 0..joined.spans.len() {
+        let Span { joint: slot, blocks } = joined.spans[s];
+        let blocks = blocks[0] as usize..blocks[1] as usize;
+        let Some((id, joint)) = world.joint_in_slot(slot) else { continue };
+        if blows[blocks.clone()].iter().all(|p| *p == DVec3::ZERO) {
+            continue;
+        }
+        joined.poses.clear();
+        joined.poses.extend(joint.bodies().iter().map(|id| pose_of(world, id.index())));
+        let rows = &joined.rows.blocks[blocks.clone()];
+        let blow = joint.exerted(&joined.rows, rows, &blows[blocks], &joined.poses, 1.0).linear.length();
+        let lasting = joint.reaction();
+        books.report.events += u64::from(world.load_joint(id, lasting, blow, time));
+    }
+    joined.blows = blows;
 }
 
 /// How far a block is from what it holds, m or rad.

@@ -24,6 +24,7 @@
 //! | `stiff` | the same where springs hold the bodies |
 //! | `joined` | joints as blocks of the problem |
 //! | `traction` | rolling and torsional friction as blocks, surfaces that move |
+//! | `trees` | trees of joints, whose links are bodies |
 //! | `restrain` | impulses of a law that gave up give no energy |
 //! | `correct` | overlaps opened without touching velocities |
 //! | `repay` | what that lifts is paid for by motion |
@@ -65,12 +66,13 @@ mod stiff;
 mod struck;
 mod traction;
 mod travel;
+mod trees;
 mod turn_limit;
 mod turning;
 
 pub use params::{Stabilization, TimeSteppingParams};
 pub use sleep::TimeSleepParams;
-pub use stepper::{ContactMethod, Stage, TimeParts, TimeStepping};
+pub use stepper::{Stage, TimeStepping};
 
 /// Sizes of a body and a contact in a step, bytes.
 #[cfg(test)]

@@ -24,8 +24,8 @@
 //! P of a curved surface acts only if it is as near as Q along m, or, where contacts are soft, if n·m > 0.999
 //! ```
 //!
-//! A curved surface touches elsewhere along m, by its radius times the angle. But a cylinder that lies on several tiles and tilts by what soft contacts give way has
-//! normals that differ a little, and every tile carries it.
+//! A curved surface touches elsewhere along m, by its radius times the angle. But a cylinder that lies on several tiles and tilts by what soft
+//! contacts give way has normals that differ a little, and every tile carries it.
 //!
 //! Of two contacts that could replace each other the nearer one stays.
 //!

@@ -1,7 +1,19 @@
 //! Tunables of time stepping.
 
 use super::sleep::TimeSleepParams;
+use crate::setters::setters;
 use sim_world::StepError;
+
+/// Lengths that are not given, as shares of the smallest radius.
+struct Usual {
+    margin: f64,
+    recycle: f64,
+}
+
+/// For contact laws.
+const EXACT: Usual = Usual { margin: 1e-3, recycle: 1e-5 };
+/// For the soft solver, which bears more.
+const SOFT: Usual = Usual { margin: 5e-3, recycle: 2e-3 };
 
 /// What is done about overlaps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,13 +43,14 @@ pub struct TimeSteppingParams {
     pub max_cuts: u32,
     /// Distance up to which two bodies count as touching, share of the smallest radius. Default 1e-6.
     pub touch: f64,
-    /// Contacts are looked for this much beyond what bodies can travel in a step, share of the smallest radius. Default 1e-3, for soft contacts 5e-3.
-    pub margin: f64,
+    /// Contacts are looked for this much beyond what bodies can travel in a step, share of the smallest radius. Default 1e-3, under the soft solver 5e-3.
+    pub margin: Option<f64>,
     /// Contacts found are kept, and their points followed, until their two bodies have moved by this much, share of the smallest radius, and by a tenth of it
-    /// where a surface is curved. 0 finds the contacts of all that moves anew. Default 1e-5, for soft contacts 2e-3.
-    pub recycle: f64,
-    /// Approaches below the rest speed do not bounce. It is this factor times g h/8, or √(g r/50) if that is less: a bounce that is over within a quarter of a step,
-    /// or rises by less than a hundredth of the radius r of the smaller body; and at least r/10⁴ per step, also where nothing pulls. Default 1; 0 lets everything bounce.
+    /// where a surface is curved. 0 finds the contacts of all that moves anew. Default 1e-5, under the soft solver 2e-3.
+    pub recycle: Option<f64>,
+    /// Approaches below the rest speed do not bounce. It is this factor times g h/8, or √(g r/50) if that is less: a bounce that is over within a
+    /// quarter of a step, or rises by less than a hundredth of the radius r of the smaller body; and at least r/10⁴ per step, also where nothing
+    /// pulls. Default 1; 0 lets everything bounce.
     pub rest_speed: f64,
     /// What is done about overlaps. Default a post-step, eight times at most, half as often where there are more than a thousand contacts.
     pub stabilization: Stabilization,
@@ -56,8 +69,8 @@ impl Default for TimeSteppingParams {
             substeps: 1,
             max_cuts: 16,
             touch: 1e-6,
-            margin: 1e-3,
-            recycle: 1e-5,
+            margin: None,
+            recycle: None,
             rest_speed: 1.0,
             stabilization: Stabilization::PostStep(8),
             slop: 1e-7,
@@ -68,23 +81,23 @@ impl Default for TimeSteppingParams {
 }
 
 impl TimeSteppingParams {
-    /// Defaults for soft contacts.
-    #[must_use]
-    pub fn soft() -> Self {
-        Self { margin: 5e-3, recycle: 2e-3, ..Self::default() }
+    setters! {
+        dt: f64, substeps: u32, max_cuts: u32, touch: f64, margin @optional: f64, recycle @optional: f64, rest_speed: f64,
+        stabilization: Stabilization, slop: f64, warm_start: bool, sleep @optional: TimeSleepParams,
     }
 
-    /// The same with lengths in metres, for a world whose smallest free body has this radius (m), up to so far from its origin (m): never below
-    /// what rounding leaves of positions there.
-    pub(super) fn in_metres(self, radius: f64, farthest: f64) -> Self {
+    /// The same with lengths in metres, for a world whose smallest free body has this radius (m), up to so far from its origin (m).
+    pub(super) fn in_metres(self, is_soft: bool, radius: f64, farthest: f64) -> Scaled {
+        // Never below what rounding leaves of positions out there.
         let least = 256.0 * f64::EPSILON * farthest;
         let metres = |share: f64| if share > 0.0 { (share * radius).max(least) } else { 0.0 };
-        Self {
+        let usual = if is_soft { SOFT } else { EXACT };
+        Scaled {
             touch: (self.touch * radius).max(10.0 * least),
-            margin: (self.margin * radius).max(100.0 * least),
-            recycle: metres(self.recycle),
+            margin: (self.margin.unwrap_or(usual.margin) * radius).max(100.0 * least),
+            recycle: metres(self.recycle.unwrap_or(usual.recycle)),
             slop: metres(self.slop),
-            ..self
+            given: self,
         }
     }
 
@@ -99,9 +112,12 @@ impl TimeSteppingParams {
     /// # Errors
     /// The first parameter that is out of range.
     pub fn validate(&self) -> Result<(), StepError> {
-        let positive =
-            [("longest step", self.dt), ("touching distance", self.touch), ("margin", self.margin)];
-        for (what, value) in positive {
+        let positive = [
+            ("longest step", Some(self.dt)),
+            ("touching distance", Some(self.touch)),
+            ("margin", self.margin),
+        ];
+        for (what, value) in positive.into_iter().filter_map(|(what, value)| Some((what, value?))) {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(StepError::Parameter { what, value });
             }
@@ -109,7 +125,7 @@ impl TimeSteppingParams {
         for (what, value) in [
             ("factor of the rest speed", self.rest_speed),
             ("slop", self.slop),
-            ("recycling distance", self.recycle),
+            ("recycling distance", self.recycle.unwrap_or(0.0)),
         ] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(StepError::Parameter { what, value });
@@ -131,5 +147,23 @@ impl TimeSteppingParams {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The same with all lengths in metres.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scaled {
+    pub(super) touch: f64,
+    pub(super) margin: f64,
+    pub(super) recycle: f64,
+    pub(super) slop: f64,
+    given: TimeSteppingParams,
+}
+
+impl std::ops::Deref for Scaled {
+    type Target = TimeSteppingParams;
+
+    fn deref(&self) -> &TimeSteppingParams {
+        &self.given
     }
 }

@@ -25,11 +25,12 @@
 //! T < owed       v ← u,   x ← x₀ + α h v⁺ + α² c,   α = A/(2 w) within 0 and 1: where −A α + w α² is least
 //! ```
 //!
-//! A body whose surface is curved moves along the tangent of its way and is lifted at the end of the step by w = ½ H″ (h ω)², with H its potential over the turn.
-//! Without payment a rocking body would gain that much. What the step itself gave pays first: a body that fell in for want of a contact, and
-//! was lifted again, goes on as before. Not so where contacts pushed: they turn the motion of a top, and to take back a share of that would be a torque of first
-//! order for a debt of third. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last still do.
-//! w/T is (h Ω)², Ω the frequency of rocking: where a step is too long for it, the body would swing higher with every step; it goes down to the lowest place of its way instead, and so comes to rest.
+//! A body whose surface is curved moves along the tangent of its way and is lifted at the end of the step by w = ½ H″ (h ω)², with H its potential
+//! over the turn. Without payment a rocking body would gain that much. What the step itself gave pays first: a body that fell in for want of a
+//! contact, and was lifted again, goes on as before. Not so where contacts pushed: they turn the motion of a top, and to take back a share of that
+//! would be a torque of first order for a debt of third. Then all velocities of an island are scaled alike, so that contacts that stick, roll or last
+//! still do. w/T is (h Ω)², Ω the frequency of rocking: where a step is too long for it, the body would swing higher with every step; it goes down to
+//! the lowest place of its way instead, and so comes to rest.
 //!
 //! # Cost
 //!
@@ -41,9 +42,9 @@
 //!
 //! # Failure
 //!
-//! What is not held by anything beyond its motion, and what overlapped before the step and has no motion to pay with, does not pay: it gets back what contacts took when
-//! they gave way, and the account has the rest as correction.
-//! What a script carries beyond that, and what several scripts push, is their work.
+//! What is not held by anything beyond its motion, and what overlapped before the step and has no motion to pay with, does not pay: it gets back what
+//! contacts took when they gave way, and the account has the rest as correction. What a script carries beyond that, and what several scripts push, is
+//! their work.
 //!
 //! # Tested by
 //!
@@ -124,8 +125,8 @@ impl Debts {
         bodies.into_iter().for_each(|slot| self.sunk[slot as usize] = true);
     }
 
-    /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity that may be taken back, and lost energy (J) to the
-    /// length of the step, or because it was struck.
+    /// A body was moved by its contacts from its pose at the start of the step along its way (m) with a change of velocity that may be taken back,
+    /// and lost energy (J) to the length of the step, or because it was struck.
     pub(super) fn carried(&mut self, slot: usize, start: Pose, way: DVec3, change: Motion, lost: [f64; 2]) {
         (self.owed[slot][1], self.owed[slot][2]) = (lost[0], lost[1]);
         self.moved[slot] = Some(Moved { start, way, change });

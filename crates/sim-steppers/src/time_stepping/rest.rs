@@ -113,6 +113,9 @@ pub(super) fn try_rest(
         site.bodies.iter().for_each(|slot| resting.still[*slot as usize] = false);
     }
     // What joints hold is solved.
+    for k in (0..count).filter(|k| bodies.trees.is_link(*k as u32)) {
+        (resting.in_contact[k], resting.still[k]) = (true, false);
+    }
     for (k, _) in joined.held.iter().enumerate().filter(|(_, held)| **held) {
         (resting.in_contact[k], resting.still[k]) = (true, false);
     }

@@ -36,7 +36,7 @@ mod tables {
         },
         SnapshotError, TimeStepping, World,
     };
-    use crate::{anchor::Anchor, time_stepping::ContactMethod};
+    use crate::{anchor::Anchor, parts::ContactMethod};
     use constraint_dynamics::soft::SoftManifold;
     use serde::{Deserialize, Serialize};
     use sim_traits::{ColliderId, FixedState, Manifold, Pair, PairCache, ProxyId};

@@ -56,8 +56,8 @@ pub(super) struct ContactKey {
     pub(super) copy: u32,
 }
 
-/// Impulse of a contact in the last step: that of the contact with its key in the reading before or, where the contacts of a pair were found anew, of the nearest one
-/// there, because features of flush faces change with the last bit.
+/// Impulse of a contact in the last step: that of the contact with its key in the reading before or, where the contacts of a pair were found anew, of
+/// the nearest one there, because features of flush faces change with the last bit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Previous {
@@ -99,8 +99,8 @@ impl Sites {
         self.bouncy = false;
     }
 
-    /// Goes back to the sites of the reading before, so that what was solved for them holds to the bit, unless one that was not among them is hit or a pair of theirs is
-    /// gone; false then.
+    /// Goes back to the sites of the reading before, so that what was solved for them holds to the bit, unless one that was not among them is hit or
+    /// a pair of theirs is gone; false then.
     pub(super) fn go_back(&mut self, candidates: &[Candidate], hit: impl Fn(&Site) -> bool) -> bool {
         let mut rest = 0;
         for (key, site) in self.keys.iter().zip(&self.all) {

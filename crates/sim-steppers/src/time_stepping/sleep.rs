@@ -43,7 +43,7 @@ use super::{
     joined::Joined,
     state::{Books, Detection, Setup},
 };
-use crate::anchor::Anchor;
+use crate::{anchor::Anchor, setters::setters};
 use constraint_dynamics::Islands;
 use sim_math::{glam::DVec3, spatial::Motion};
 use sim_traits::ColliderId;
@@ -63,6 +63,10 @@ impl Default for TimeSleepParams {
     fn default() -> Self {
         Self { after: 0.5, motion: 1e-3 }
     }
+}
+
+impl TimeSleepParams {
+    setters! { after: f64, motion: f64 }
 }
 
 /// Anchors by body slot, and scratch.
@@ -112,9 +116,10 @@ pub(super) fn settle(
         let (radius, pose) = (found.detect.travels.radius(slot), body.state().pose());
         let anchor = &mut sleep.anchors[slot as usize];
         let long = Anchor::hold(anchor, id, pose, radius, params.motion, time) >= params.after;
-        // What joints hold stays awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
+        // What joints hold and links stay awake; forces that depend on the state need no touch to move a body again, and one that floats has nothing to lie on.
         let pulled = world.gravity() + body.pull() != DVec3::ZERO;
-        let calm = long && pulled && !body.has_stateful_forces() && !joined.holds(slot);
+        let calm =
+            long && pulled && !body.has_stateful_forces() && !joined.holds(slot) && body.tree().is_none();
         sleep.calm[slot as usize] = calm;
         any |= calm;
     }

@@ -45,9 +45,8 @@ use super::{
     stepper::{Stage, TimeStepping},
     turning::{Turning, arrive_from_rest, parts},
 };
-use constraint_dynamics::soft::{
-    SoftBodies, SoftBody, SoftError, SoftManifold, SoftParams, SoftSolver, Territories,
-};
+use crate::parts::ContactMethod;
+use constraint_dynamics::soft::{SoftBodies, SoftBody, SoftError, SoftManifold, SoftSolver, Territories};
 use rigid_impulse::{BodyError, BodyKind, CollisionKind};
 use sim_math::{
     Sym3,
@@ -74,8 +73,10 @@ pub(super) struct SoftContacts {
 }
 
 impl SoftContacts {
-    pub(super) fn new(params: SoftParams) -> Self {
-        Self { solver: SoftSolver::new(params), ..Self::default() }
+    /// If contacts are answered by the soft solver.
+    pub(super) fn of(method: &ContactMethod) -> Option<Self> {
+        let ContactMethod::Soft(params) = method else { return None };
+        Some(Self { solver: SoftSolver::new(*params), ..Self::default() })
     }
 }
 

@@ -6,14 +6,16 @@ use super::{
     impact::Impacts,
     joined::Joined,
     normals::Normals,
-    params::TimeSteppingParams,
+    params::{Scaled, TimeSteppingParams},
     repay::Debts,
     rest::Resting,
     sites::Sites,
-    stepper::{Stage, TimeParts},
+    stepper::Stage,
     stiff::Stiff,
     traction::SiteTraction,
+    trees::StepTrees,
 };
+use crate::parts::Parts;
 use constraint_dynamics::{
     Delassus, Islands, PoolBody, PoolContact,
     normals::NormalSweeps,
@@ -21,16 +23,16 @@ use constraint_dynamics::{
     soften::Softener,
 };
 use sim_math::glam::DVec3;
-use sim_world::{EventKind, StepReport};
+use sim_world::{EventKind, StepReport, TimerId};
 
 /// What the user chose: parts and parameters.
 #[derive(Debug)]
 pub(super) struct Setup {
-    pub(super) parts: TimeParts,
+    pub(super) parts: Parts,
     /// As given: lengths are shares of `radius`.
     pub(super) given: TimeSteppingParams,
     /// The same with lengths in metres.
-    pub(super) params: TimeSteppingParams,
+    pub(super) params: Scaled,
     /// Radius of the smallest free body, m.
     pub(super) radius: f64,
     /// How far from the origin bodies were when it was found, m.
@@ -38,14 +40,16 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    pub(super) fn new(parts: TimeParts, given: TimeSteppingParams) -> Self {
-        Self { parts, given, params: given, radius: 1.0, farthest: 0.0 }
+    pub(super) fn new(parts: Parts, given: TimeSteppingParams) -> Self {
+        let (radius, farthest) = (1.0, 0.0);
+        let params = given.in_metres(parts.contacts.is_soft(), radius, farthest);
+        Self { parts, given, params, radius, farthest }
     }
 
     /// Lengths in metres, for bodies of which the smallest has this radius and the farthest is so far from the origin, m.
     pub(super) fn set_scale(&mut self, radius: f64, farthest: f64) {
         (self.radius, self.farthest) = (radius, farthest);
-        self.params = self.given.in_metres(radius, farthest);
+        self.params = self.given.in_metres(self.parts.contacts.is_soft(), radius, farthest);
     }
 }
 
@@ -66,6 +70,8 @@ pub(super) struct StepBodies {
     pub(super) pool: Vec<PoolBody>,
     /// What happens to them in the step.
     pub(super) body_steps: Vec<BodyStep>,
+    /// Trees, whose links are among them.
+    pub(super) trees: StepTrees,
 }
 
 /// The problem of a step, and its solution.
@@ -140,6 +146,8 @@ pub(super) struct Books {
     /// Contacts that began or ended in the present step.
     pub(super) begun: Vec<EventKind>,
     pub(super) trace: Option<Vec<Stage>>,
+    /// Scratch: timers that are due.
+    pub(super) due: Vec<(f64, TimerId)>,
 }
 
 impl Books {

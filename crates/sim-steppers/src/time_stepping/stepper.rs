@@ -43,52 +43,14 @@ use super::{
     sleep::{self, Sleep},
     soft::SoftContacts,
     state::{Books, Detection, Problem, Setup, StepBodies},
-    struck, turn_limit,
+    struck, trees, turn_limit,
 };
-use crate::{errors, scale::Scale};
-use constraint_dynamics::soft::SoftParams;
-use sim_traits::{BroadPhase, Executor, NarrowPhase, RowSolver};
+use crate::{errors, parts::Parts, scale::Scale};
+use sim_traits::NarrowPhase;
 use sim_world::{
-    Body, Change, ControllerId, Mark, SnapshotError, StepError, StepReport, Stepper, StepperAccess, World,
+    Body, Change, ControllerId, Mark, Part, SnapshotError, StepError, StepReport, Stepper, StepperAccess,
+    World,
 };
-
-/// How contacts are answered.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ContactMethod {
-    /// One problem per island and step, by a contact law: no penetration, friction to the residual that the law states.
-    Law(Box<dyn RowSolver>),
-    /// Stiff springs in substeps: a few millimetres deep, and many times faster. [`TimeSteppingParams::soft`] goes with it.
-    Soft(SoftParams),
-}
-
-impl ContactMethod {
-    /// With a contact law.
-    pub fn law(law: impl RowSolver + 'static) -> Self {
-        Self::Law(Box::new(law))
-    }
-
-    /// The contact law, if there is one.
-    pub(super) fn solver(&mut self) -> Option<&mut dyn RowSolver> {
-        match self {
-            Self::Law(law) => Some(law.as_mut()),
-            Self::Soft(_) => None,
-        }
-    }
-}
-
-/// The exchangeable parts of the stepper.
-#[derive(Debug)]
-pub struct TimeParts {
-    /// Which boxes overlap. It must be empty.
-    pub broad_phase: Box<dyn BroadPhase>,
-    /// Where two shapes touch.
-    pub narrow_phase: Box<dyn NarrowPhase>,
-    /// What impulses contacts exert.
-    pub contacts: ContactMethod,
-    /// Where threads come from.
-    pub executor: Box<dyn Executor>,
-}
 
 /// Stages of a step, as a trace shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,17 +99,14 @@ pub struct TimeStepping {
 impl TimeStepping {
     /// With default parameters.
     #[must_use]
-    pub fn new(parts: TimeParts) -> Self {
+    pub fn new(parts: Parts) -> Self {
         Self::with(parts, TimeSteppingParams::default())
     }
 
     /// With parameters, which the first use checks.
     #[must_use]
-    pub fn with(parts: TimeParts, params: TimeSteppingParams) -> Self {
-        let soft = match &parts.contacts {
-            ContactMethod::Law(_) => None,
-            ContactMethod::Soft(params) => Some(SoftContacts::new(*params)),
-        };
+    pub fn with(parts: Parts, params: TimeSteppingParams) -> Self {
+        let soft = SoftContacts::of(&parts.contacts);
         Self {
             setup: Setup::new(parts, params),
             found: Detection::default(),
@@ -160,6 +119,12 @@ impl TimeStepping {
             reached: 0.0,
             looked: false,
         }
+    }
+
+    /// The parts.
+    #[must_use]
+    pub fn parts(&self) -> &Parts {
+        &self.setup.parts
     }
 
     /// The parameters, as given.
@@ -194,6 +159,7 @@ impl TimeStepping {
             world.refuse_traction(
                 "soft time stepping has no rolling or torsional friction and no moving surfaces",
             )?;
+            world.refuse_trees("soft time stepping")?;
         }
         self.find_scale(world);
         self.found.detect.invalidate();
@@ -250,6 +216,7 @@ impl TimeStepping {
                 correct::correct(setup, found, bodies, problem, books, world, true)?;
             }
         }
+        self.control(world)?;
         let mut k = 0.0;
         while k < count && duration > 0.0 {
             k += 1.0;
@@ -257,14 +224,27 @@ impl TimeStepping {
             let end = if k < count { start + duration * k / count } else { target };
             let mut cuts = [0; 2];
             while world.time() < end {
+                let stop = self.next_control(world, end);
                 if self.soft.is_some() {
-                    self.soft_step(world, end)?;
+                    self.soft_step(world, stop)?;
                 } else {
-                    self.step(world, end, &mut cuts)?;
+                    self.step(world, stop, &mut cuts)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Rounding of dates, s: a controller is due at a time that is so near.
+    fn rounding(&self) -> f64 {
+        1e-9 * self.setup.params.step()
+    }
+
+    /// The time at which a step ends because a controller acts, s; `end` at most.
+    fn next_control(&self, world: &World, end: f64) -> f64 {
+        let first = world.controllers().map(|(_, timer)| timer.next()).fold(f64::INFINITY, f64::min);
+        // Those that are due have acted.
+        if first < end - self.rounding() { first.max(world.time()) } else { end }
     }
 
     /// One step that ends at `end`, or earlier where it is cut: so often at bounces and for turning bodies.
@@ -288,6 +268,7 @@ impl TimeStepping {
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
         }
+        trees::read_trees(bodies, world)?;
         joined::read_joints(bodies, &mut problem.joined, world);
         books.trace(Stage::Impacts);
         let whole = end - time;
@@ -320,7 +301,9 @@ impl TimeStepping {
             found.detect.invalidate_pairs();
         }
         books.trace(Stage::Move);
+        trees::launch_trees(bodies, world, next)?;
         flight::launch(bodies, world).map_err(StepError::from)?;
+        trees::book_trees(bodies, world, next)?;
         contact_events::fire_timers(books, world, next);
         world.set_time(next).map_err(StepError::from)?;
         books.trace(Stage::Detect);
@@ -334,12 +317,13 @@ impl TimeStepping {
         self.control(world)
     }
 
-    /// Controllers that were due within the step act at its end; what they change is noticed.
+    /// Controllers that are due act; what they change is noticed.
     pub(super) fn control(&mut self, world: &mut StepperAccess<'_>) -> Result<(), StepError> {
         let time = world.time();
         self.reached = time;
+        let until = time + self.rounding();
         let due: Vec<ControllerId> =
-            world.controllers().filter(|(_, timer)| timer.next() <= time).map(|(id, _)| id).collect();
+            world.controllers().filter(|(_, timer)| timer.next() <= until).map(|(id, _)| id).collect();
         for controller in due {
             let failed = |source| StepError::Controller { controller, time, source: Box::new(source) };
             world.run_controller(controller).map_err(failed)?;
@@ -380,6 +364,27 @@ impl Stepper for TimeStepping {
             self.seen = None;
         }
         result.map(|()| self.books.report)
+    }
+
+    fn set_part(&mut self, part: Part) -> Result<(), Part> {
+        match part {
+            Part::Executor(part) => {
+                self.setup.parts.executor = part;
+                return Ok(());
+            }
+            Part::ImpactLaw(_) => return Err(part),
+            // What the old one holds goes with it.
+            Part::BroadPhase(_) => self.found = Detection::default(),
+            _ => {}
+        }
+        self.setup.parts.set(part)?;
+        self.soft = SoftContacts::of(&self.setup.parts.contacts);
+        self.seen = None;
+        Ok(())
+    }
+
+    fn narrow_phase(&self) -> Option<&dyn NarrowPhase> {
+        Some(self.setup.parts.narrow_phase.as_ref())
     }
 
     fn save(&self, world: &World) -> Result<Vec<u8>, SnapshotError> {

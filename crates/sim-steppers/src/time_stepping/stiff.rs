@@ -169,8 +169,8 @@ impl Stiff {
     }
 }
 
-/// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and changes by forces in the pool and of
-/// steps of bodies are then those of the end of the step.
+/// Contacts `start..end` in the order of islands, of all islands with bodies that springs hold, are one problem; velocities and changes by forces in
+/// the pool and of steps of bodies are then those of the end of the step.
 pub(super) fn solve_stiff(
     setup: &mut Setup,
     found: &Detection,

@@ -65,8 +65,8 @@ pub(super) fn reach_after_impacts(
     Ok(())
 }
 
-/// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that the problem did
-/// not have is hit.
+/// Looks for contacts that bodies reach within `h` seconds with the velocities in the pool, which are those of the end of the step; true if one that
+/// the problem did not have is hit.
 pub(super) fn reach_with_solution(
     setup: &mut Setup,
     found: &mut Detection,
@@ -78,7 +78,9 @@ pub(super) fn reach_with_solution(
     for (slot, (body, body_step)) in (0..).zip(bodies.pool.iter().zip(&bodies.body_steps)) {
         // What contacts push moves along a straight line.
         if body.is_movable()
-            && (body_step.driven || body.velocity != body_step.start + body_step.force_change)
+            && (body_step.driven
+                || bodies.trees.is_link(slot)
+                || body.velocity != body_step.start + body_step.force_change)
         {
             found.detect.travels.hasten(slot, body.velocity, 0.0, h);
             any = true;

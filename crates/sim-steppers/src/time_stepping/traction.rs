@@ -136,7 +136,8 @@ pub(super) fn of_island(block: PoolBlock, start: usize) -> PoolBlock {
     }
 }
 
-/// Enters the work of friction against turning in the account, with the velocities of the end of the step in the pool, and the moments on bodies that do not move.
+/// Enters the work of friction against turning in the account, with the velocities of the end of the step in the pool, and the moments on bodies that
+/// do not move.
 pub(super) fn book_turning(bodies: &StepBodies, problem: &Problem, world: &mut StepperAccess<'_>) {
     let mut work = ContactWork::default();
     for (k, block) in problem.joined.extras() {

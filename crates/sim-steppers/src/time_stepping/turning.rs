@@ -23,7 +23,8 @@
 //!
 //! Where spin prevails, as in a top, the angular momentum matters: a spin that followed every turn of its axis would be a torque. Else the energy does.
 //!
-//! Both steps keep the energy there: the free rotation is exact, and what contacts do is done with the inertia of its end; then ω and the inertia turn together.
+//! Both steps keep the energy there: the free rotation is exact, and what contacts do is done with the inertia of its end; then ω and the inertia
+//! turn together.
 //!
 //! # Cost
 //!
@@ -65,8 +66,8 @@ pub(super) fn parts(state: &BodyState, h: f64) -> f64 {
     (state.velocity.angular.length() * h / MOST).ceil().clamp(1.0, MOST_PARTS)
 }
 
-/// Pose and velocity at the end of the step of a body that did not turn before it, from the displacement and the velocity that the solver found: its angular velocity
-/// turns with it, so that its energy stays.
+/// Pose and velocity at the end of the step of a body that did not turn before it, from the displacement and the velocity that the solver found: its
+/// angular velocity turns with it, so that its energy stays.
 pub(super) fn arrive_from_rest(model: &BodyModel, state: &BodyState, x: Motion, v: Motion) -> (Pose, Motion) {
     let pose = moved(state.pose(), x);
     let is_round = match model.kind() {

@@ -6,26 +6,19 @@
     reason = "each test program uses some of these helpers"
 )]
 
-use collision_broadphase::CoherentHash;
 use collision_narrowphase::default_chain;
-use rigid_impulse::impact::Integrated;
 use sim_math::{
     Pose,
     glam::{DQuat, DVec3},
 };
 use sim_steppers::{EventDriven, EventDrivenParams, Parts};
-use sim_traits::{Cuboid, HalfSpace, NarrowPhase, PairCache, Serial, Shape, Sphere};
+use sim_traits::{Cuboid, HalfSpace, NarrowPhase, PairCache, Shape, Sphere};
 use sim_world::{Body, BodyBuilder, Collision, EventKind, World};
 
 pub const G: f64 = 9.81;
 
 pub fn parts() -> Parts {
-    Parts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        impact_law: Box::new(Integrated::default()),
-        executor: Box::new(Serial),
-    }
+    Parts::default()
 }
 
 pub fn stepper() -> EventDriven {

@@ -6,12 +6,10 @@
     reason = "each test program uses some of these helpers"
 )]
 
-use collision_broadphase::CoherentHash;
-use collision_narrowphase::default_chain;
 use constraint_dynamics::{ConeGaussSeidel, ConeNewton, Greedy, PolyhedralCone, soft::SoftParams};
 use lcp_lemke::Driver;
 use sim_math::glam::{DQuat, DVec3};
-use sim_steppers::{ContactMethod, TimeParts, TimeStepping, TimeSteppingParams};
+use sim_steppers::{Parts, TimeStepping, TimeSteppingParams};
 use sim_traits::{BodyId, Cuboid, Executor, HalfSpace, RowSolver, Serial, Shape, Sphere};
 use sim_world::{Body, BodyBuilder, World};
 
@@ -20,12 +18,7 @@ pub const G: f64 = 9.81;
 pub fn timed(law: impl RowSolver + 'static, change: impl FnOnce(&mut TimeSteppingParams)) -> TimeStepping {
     let mut params = TimeSteppingParams::default();
     change(&mut params);
-    let parts = TimeParts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        contacts: ContactMethod::law(law),
-        executor: Box::new(Serial),
-    };
+    let parts = Parts::default().contact_law(law);
     TimeStepping::with(parts, params)
 }
 
@@ -43,14 +36,9 @@ pub fn soft_on(
     executor: impl Executor + 'static,
     change: impl FnOnce(&mut TimeSteppingParams),
 ) -> TimeStepping {
-    let mut params = TimeSteppingParams::soft();
+    let mut params = TimeSteppingParams::default();
     change(&mut params);
-    let parts = TimeParts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        contacts: ContactMethod::Soft(SoftParams::default()),
-        executor: Box::new(executor),
-    };
+    let parts = Parts::default().soft(SoftParams::default()).executor(executor);
     TimeStepping::with(parts, params)
 }
 
@@ -61,7 +49,7 @@ pub fn laws(dt: f64) -> [(&'static str, TimeStepping); 4] {
         ("newton", timed(ConeNewton::default(), change)),
         ("cone", timed(ConeGaussSeidel::default(), change)),
         ("greedy", timed(Greedy::default(), change)),
-        ("lemke", timed(PolyhedralCone::new(Box::new(Driver::default())), change)),
+        ("lemke", timed(PolyhedralCone::new(Driver::default()), change)),
     ]
 }
 

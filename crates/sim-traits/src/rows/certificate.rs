@@ -17,7 +17,8 @@ pub struct RowCertificate {
     pub gap_power: f64,
 }
 
-/// Share of the mean entry of the diagonal that a row counts as giving way at least: rows that nothing can move, as those of a loop that is held twice, are no reason to divide by zero.
+/// Share of the mean entry of the diagonal that a row counts as giving way at least: rows that nothing can move, as those of a loop that is held
+/// twice, are no reason to divide by zero.
 const LEAST: f64 = 1e-12;
 
 impl RowCertificate {
@@ -42,8 +43,8 @@ impl RowCertificate {
         self.gap_power = self.gap_power.max((p.z * u.z).abs());
     }
 
-    /// Takes one more block in, with its impulse, its velocity (what it gives way by compliance included), its response to itself, and the normal impulse of the
-    /// contact that its law names, if it names one. NaN counts as infinite.
+    /// Takes one more block in, with its impulse, its velocity (what it gives way by compliance included), its response to itself, and the normal
+    /// impulse of the contact that its law names, if it names one. NaN counts as infinite.
     pub fn include_block(&mut self, law: &Law, p: DVec3, u: DVec3, w: &DMat3, load: f64) {
         let bounds = match law {
             Law::Bounded(bounds) => bounds,

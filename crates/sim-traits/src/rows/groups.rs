@@ -15,8 +15,8 @@ pub struct FreeBody {
 
 /// The same rows seen from what they move, for solvers that work on velocities instead of impulses.
 ///
-/// A group is a free body, with its twist as coordinates, or a tree, with coordinates x in which its kinetic energy is ½|x|². Blocks come in two kinds, each with
-/// a kernel of its own: *points*, which are contacts between two free bodies or one and the ground, and *sided* blocks for all else.
+/// A group is a free body, with its twist as coordinates, or a tree, with coordinates x in which its kinetic energy is ½|x|². Blocks come in two
+/// kinds, each with a kernel of its own: *points*, which are contacts between two free bodies or one and the ground, and *sided* blocks for all else.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Groups<'a> {
     /// Every free body that impulses move.

@@ -20,9 +20,9 @@ pub enum Law {
 
 /// Friction against turning at a contact. Rows are the relative angular velocity across (x and y, rolling) and about the normal (z, torsion).
 ///
-/// With the normal impulse N of the contact: |`p_xy`| ≤ `rolling` N, and `p_xy` = −`rolling` N `u_xy`/|`u_xy`| where `u_xy` ≠ 0; `p_z` the same with `torsional`.
-/// Sliding, rolling and torsion are three laws and not one ellipsoid: their coefficients are measured one by one, and a ball that
-/// slides rolls as heavily as one that does not.
+/// With the normal impulse N of the contact: |`p_xy`| ≤ `rolling` N, and `p_xy` = −`rolling` N `u_xy`/|`u_xy`| where `u_xy` ≠ 0; `p_z` the same with
+/// `torsional`. Sliding, rolling and torsion are three laws and not one ellipsoid: their coefficients are measured one by one, and a ball that slides
+/// rolls as heavily as one that does not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turning {
     /// Number of the contact, which is one of the first blocks.
@@ -118,7 +118,8 @@ impl Bounds {
     }
 }
 
-/// The point of the cone |`p_t`| ≤ μ `p_z` that is nearest to p. The polar cone goes first: without friction the cone is a ray, and behind its tip is not inside.
+/// The point of the cone |`p_t`| ≤ μ `p_z` that is nearest to p. The polar cone goes first: without friction the cone is a ray, and behind its tip is
+/// not inside.
 #[must_use]
 pub fn project_on_cone(p: DVec3, mu: f64) -> DVec3 {
     let t = p.truncate().length();
@@ -140,7 +141,8 @@ fn mean_response(w: &DMat3, used: impl Fn(usize) -> bool) -> f64 {
 }
 
 impl Law {
-    /// The admissible impulse that is nearest to p. `load` is the normal impulse of the contact that the law names (see [`Law::contact`]); others do not ask for it.
+    /// The admissible impulse that is nearest to p. `load` is the normal impulse of the contact that the law names (see [`Law::contact`]); others do
+    /// not ask for it.
     #[inline]
     #[must_use]
     pub fn project(&self, p: DVec3, load: f64) -> DVec3 {

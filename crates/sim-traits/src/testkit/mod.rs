@@ -10,6 +10,7 @@
 //! ```
 
 pub mod broad_phase;
+pub mod executor;
 pub mod impact;
 pub mod lcp;
 pub mod mechanism;

@@ -1,7 +1,7 @@
 //! Clusters: free bodies whose motions depend on each other through springs, or on a force of their own that has no closed form.
 
-use super::ForceGenerator;
-use crate::{body::Body, slots::Slots};
+use super::{ForceGenerator, ForceId};
+use crate::{body::Body, slots::Slots, world::count};
 use sim_traits::BodyId;
 
 /// Bodies that are integrated together, and the forces on them.
@@ -15,6 +15,7 @@ pub(crate) struct Cluster {
 
 fn root(parent: &mut [u32], mut k: u32) -> u32 {
     while parent[k as usize] != k {
+        count(1);
         parent[k as usize] = parent[parent[k as usize] as usize];
         k = parent[k as usize];
     }
@@ -22,14 +23,15 @@ fn root(parent: &mut [u32], mut k: u32) -> u32 {
 }
 
 /// The clusters of a world, by the slot of their first member; each body learns which one it is in.
-pub(crate) fn find(bodies: &mut Slots<Body>, forces: &[Option<ForceGenerator>]) -> Vec<Cluster> {
-    let count = bodies.capacity();
-    let mut parent: Vec<u32> = (0..count as u32).collect();
-    let mut stateful = vec![false; count];
+pub(crate) fn find(bodies: &mut Slots<Body>, forces: &Slots<ForceGenerator>) -> Vec<Cluster> {
+    let slots = bodies.capacity();
+    let mut parent: Vec<u32> = (0..slots as u32).collect();
+    let mut stateful = vec![false; slots];
     let free = |bodies: &Slots<Body>, id: BodyId| bodies.get(id).is_some_and(Body::is_free);
-    for force in forces.iter().flatten().filter(|f| !f.is_uniform()) {
+    for force in forces.iter::<ForceId>().map(|(_, f)| f).filter(|f| !f.is_uniform()) {
         let mut before: Option<u32> = None;
         for id in force.bodies().filter(|id| free(bodies, *id)) {
+            count(1);
             stateful[id.index() as usize] = true;
             let top = root(&mut parent, id.index());
             if let Some(other) = before {
@@ -40,8 +42,9 @@ pub(crate) fn find(bodies: &mut Slots<Body>, forces: &[Option<ForceGenerator>]) 
         }
     }
     let mut clusters: Vec<Cluster> = Vec::new();
-    let mut number = vec![u32::MAX; count];
-    for slot in 0..count as u32 {
+    let mut number = vec![u32::MAX; slots];
+    for slot in 0..slots as u32 {
+        count(1);
         let top = root(&mut parent, slot) as usize;
         let Some((id, body)) = bodies.at_mut::<BodyId>(slot) else { continue };
         body.cluster = None;
@@ -55,11 +58,11 @@ pub(crate) fn find(bodies: &mut Slots<Body>, forces: &[Option<ForceGenerator>]) 
         body.cluster = Some(number[top]);
         clusters[number[top] as usize].members.push(id);
     }
-    for (k, force) in forces.iter().enumerate() {
-        let Some(force) = force else { continue };
+    for (id, force) in forces.iter::<ForceId>() {
+        count(1);
         let of = force.bodies().find_map(|id| bodies.get(id).and_then(|b| b.cluster));
         if let Some(cluster) = of {
-            clusters[cluster as usize].forces.push(k as u32);
+            clusters[cluster as usize].forces.push(id.index());
         }
     }
     clusters

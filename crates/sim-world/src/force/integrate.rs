@@ -29,8 +29,8 @@
 //!
 //! # Numerics
 //!
-//! Tolerance per step: 5e-13, of a metre and of the speed and spin that a body has (1 m/s and 1 rad/s at least). The step of a cluster is remembered, so that a run that is
-//! cut into pieces or restored goes on with the same steps.
+//! Tolerance per step: 5e-13, of a metre and of the speed and spin that a body has (1 m/s and 1 rad/s at least). The step of a cluster is remembered,
+//! so that a run that is cut into pieces or restored goes on with the same steps.
 //!
 //! # Failure
 //!
@@ -41,7 +41,7 @@
 //!
 //! `tests/forces.rs` of `sim-steppers`
 
-use super::ForceGenerator;
+use super::{ForceGenerator, ForceId};
 use crate::{
     access::StepperAccess,
     body::Rest,
@@ -177,7 +177,7 @@ impl System<'_> {
             Some((body.model(), state))
         };
         for &k in &world.clusters[self.cluster].forces {
-            let Some(Some(force)) = world.forces.get(k as usize) else { continue };
+            let Some((_, force)) = world.forces.at::<ForceId>(k) else { continue };
             force.apply(t, &state, &mut |id, wrench| {
                 if let Some(k) = place(id) {
                     wrenches[k].linear += wrench.linear;
@@ -196,7 +196,7 @@ impl System<'_> {
             Some((body.model(), state))
         };
         for &k in &self.world.clusters[self.cluster].forces {
-            let Some(Some(force)) = self.world.forces.get(k as usize) else { continue };
+            let Some((_, force)) = self.world.forces.at::<ForceId>(k) else { continue };
             let ForceGenerator::Spring { a, b, stiffness, rest_length, .. } = *force else { continue };
             if self.world.is_elastic(force) {
                 let pull = ForceGenerator::Spring { a, b, stiffness, damping: 0.0, rest_length };
@@ -288,6 +288,7 @@ impl World {
                 let Some(body) = self.bodies.get_mut(id) else { continue };
                 let old = std::mem::replace(&mut body.piece, Piece::still(start));
                 body.piece = Piece::integrated(time, start, reuse(old, dense));
+                body.outdated = false;
             }
         }
         self.scratch = scratch;
@@ -313,6 +314,7 @@ impl World {
             let Some(body) = self.bodies.get(id).filter(|b| named || b.rest == Rest::Awake) else { continue };
             let state = match given {
                 Some((g, state)) if g == id => state,
+                _ if body.outdated => body.now,
                 _ => body.at(time).map_err(|source| WorldError::Body { body: id, source })?,
             };
             hint = hint.or(body.step_hint);
@@ -369,7 +371,7 @@ impl World {
         let Some(members) = self.clusters.get(cluster).map(|c| &c.members) else { return };
         for &id in members {
             let Some(body) = self.bodies.get(id) else { continue };
-            if matches!(body.piece.law(), Law::Integrated(_)) {
+            if !body.outdated && matches!(body.piece.law(), Law::Integrated(_)) {
                 from = from.or(account.since(&body.piece));
                 ids.push(id);
             }
@@ -414,7 +416,7 @@ impl World {
         self.body(id)?;
         let mut sum = Force::ZERO;
         let state = |id: BodyId| self.get(id).map(|b| (b.model(), *b.state()));
-        for force in self.forces.iter().flatten().filter(|f| f.bodies().any(|b| b == id)) {
+        for (_, force) in self.forces_of(id) {
             force.apply(self.time, &state, &mut |on, wrench| {
                 if on == id {
                     sum.linear += wrench.linear;
@@ -429,6 +431,12 @@ impl World {
     #[must_use]
     pub fn cluster_count(&self) -> u32 {
         self.clusters.len() as u32
+    }
+
+    /// How often clusters were found: while it is the same they have the same numbers. For steppers.
+    #[must_use]
+    pub fn clusters_found(&self) -> u64 {
+        self.clusters_found
     }
 
     /// Free bodies of a cluster, by slot. For steppers.

@@ -13,15 +13,13 @@ mod wrench;
 
 pub(crate) use integrate::{Exerted, ForceScratch};
 
+use crate::slots::world_id;
 use rigid_impulse::{BodyError, BodyModel, BodyState};
 use sim_math::{glam::DVec3, spatial::Force};
 use sim_traits::BodyId;
 use std::{fmt::Debug, sync::Arc};
 
-/// Name of a force in a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ForceId(pub(crate) u32);
+world_id!(ForceId, "force");
 
 /// Where a spring holds on to.
 #[derive(Debug, Clone, Copy, PartialEq)]

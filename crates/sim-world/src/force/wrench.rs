@@ -44,8 +44,8 @@ pub(crate) type StateOf<'a> = dyn Fn(BodyId) -> Option<(&'a BodyModel, BodyState
 
 impl ForceGenerator {
     /// Calls `act` with every body and the wrench about its centre of mass on it, world axes, at world time `t` (s). `state`
-    /// gives the states of bodies; one that is not there stands at the origin.
-    pub(crate) fn apply(&self, t: f64, state: &StateOf<'_>, act: &mut dyn FnMut(BodyId, Force)) {
+    /// gives the states of bodies; one that is not there stands at the origin. For steppers.
+    pub fn apply(&self, t: f64, state: &StateOf<'_>, act: &mut dyn FnMut(BodyId, Force)) {
         match self {
             Self::Constant { body, force, torque } => act(*body, Force::new(*torque, *force)),
             Self::Drag { body, linear, angular } => {

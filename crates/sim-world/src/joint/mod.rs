@@ -149,6 +149,13 @@ impl Joint {
         joints::rows(&self.model, poses, memory, out);
     }
 
+    /// Unwrapped angles and places on curves, as its kind keeps them.
+    #[inline]
+    #[must_use]
+    pub fn memory(&self) -> &[f64] {
+        &self.memory
+    }
+
     /// Impulses of its blocks in the last step; as many as it had blocks then, or none.
     #[inline]
     #[must_use]

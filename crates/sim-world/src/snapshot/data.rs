@@ -1,8 +1,12 @@
 //! A world as plain data, and the checks on the way back.
 
-use super::{Registry, SnapshotError};
+use super::{
+    Registry, SnapshotError,
+    tree::{TreeData, restore_trees},
+};
 use crate::{
     account::Account,
+    acts::{HoldAt, HoldForce, Push, RemoveBelow, SetGravity, SetVelocity},
     body::{Body, Rest, check_surface, check_velocity},
     collider::{Collider, Groups, Surface, Traction},
     control::{Control, Controller, OpenLoop, Pid, Quantity},
@@ -26,7 +30,7 @@ use sim_traits::{
 use std::sync::Arc;
 
 /// What a slot holds: the generation of its name, and its tenant.
-type SlotData<T> = (u32, Option<T>);
+pub(super) type SlotData<T> = (u32, Option<T>);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorldData {
@@ -39,13 +43,19 @@ pub(super) struct WorldData {
     free_bodies: Vec<u32>,
     colliders: Vec<SlotData<ColliderData>>,
     free_colliders: Vec<u32>,
-    forces: Vec<Option<ForceData>>,
-    timers: Vec<Option<Timer>>,
-    controllers: Vec<Option<ControlData>>,
+    forces: Vec<SlotData<ForceData>>,
+    free_forces: Vec<u32>,
+    outdated: Vec<BodyId>,
+    timers: Vec<SlotData<Timer>>,
+    free_timers: Vec<u32>,
+    controllers: Vec<SlotData<ControlData>>,
+    free_controllers: Vec<u32>,
     changes: Vec<Change>,
     ignored: Vec<[BodyId; 2]>,
     joints: Vec<SlotData<Joint>>,
     free_joints: Vec<u32>,
+    trees: Vec<SlotData<TreeData>>,
+    free_trees: Vec<u32>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -107,7 +117,7 @@ enum ShapeData {
     Registered(String),
 }
 
-const fn damaged(what: &'static str) -> SnapshotError {
+pub(super) const fn damaged(what: &'static str) -> SnapshotError {
     SnapshotError::Damaged { what }
 }
 
@@ -163,12 +173,14 @@ impl WorldData {
             let id = BodyId::new(slot as u32, generation);
             bodies.push((generation, body.map(|b| body_data(b, id, registry)).transpose()?));
         }
-        let forces: Result<_, _> = world
+        let forces: Result<_, SnapshotError> = world
             .forces
-            .iter()
-            .map(|force| force.as_ref().map(|f| ForceData::of(f, registry)).transpose())
+            .raw()
+            .map(|(generation, force)| {
+                Ok((generation, force.map(|f| ForceData::of(f, registry)).transpose()?))
+            })
             .collect();
-        let forces = forces?;
+        let forces: Vec<_> = forces?;
         let mut colliders = Vec::new();
         for (generation, collider) in world.colliders.raw() {
             let data = collider.map(|c| -> Result<_, SnapshotError> {
@@ -195,12 +207,18 @@ impl WorldData {
             colliders,
             free_colliders: world.colliders.free().to_vec(),
             forces,
-            timers: world.timers.clone(),
-            controllers: world.controllers.iter().map(|c| c.as_ref().and_then(ControlData::of)).collect(),
+            free_forces: world.forces.free().to_vec(),
+            outdated: world.outdated.clone(),
+            timers: world.timers.raw().map(|(generation, timer)| (generation, timer.copied())).collect(),
+            free_timers: world.timers.free().to_vec(),
+            controllers: world.controllers.raw().map(control_data).collect::<Result<_, _>>()?,
+            free_controllers: world.controllers.free().to_vec(),
             changes: world.changes.clone(),
             ignored: world.ignored.clone(),
             joints: world.joints.raw().map(joint_data).collect::<Result<_, _>>()?,
             free_joints: world.joints.free().to_vec(),
+            trees: world.trees.raw().map(|(generation, tree)| (generation, tree.map(TreeData::of))).collect(),
+            free_trees: world.trees.free().to_vec(),
         })
     }
 
@@ -230,9 +248,11 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
-        world.tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
+        let tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
+        world.tractions = tractions;
         check_owners(&world)?;
-        for data in self.forces {
+        let mut forces = Vec::with_capacity(self.forces.len().min(1 << 16));
+        for (slot, (generation, data)) in self.forces.into_iter().enumerate() {
             let force = data.map(|d| d.force(registry)).transpose()?;
             for id in force.iter().flat_map(ForceGenerator::bodies) {
                 world.body(id)?;
@@ -241,27 +261,37 @@ impl WorldData {
                 let named = |source| WorldError::Body { body: id, source };
                 force.iter().try_for_each(ForceGenerator::validate).map_err(named)?;
             }
-            world.forces.push(force);
+            force.iter().flat_map(ForceGenerator::bodies).for_each(|id| world.attach(id, slot as u32));
+            forces.push((generation, force));
+        }
+        world.forces = Slots::from_raw(forces, self.free_forces).ok_or(damaged("slots of forces"))?;
+        for id in self.outdated {
+            let body = world.bodies.get_mut(id).filter(|b| b.is_free());
+            body.ok_or(damaged("a motion that is to begin anew"))?.outdated = true;
+            world.outdated.push(id);
         }
         world.clusters = cluster::find(&mut world.bodies, &world.forces);
         let integrated = |b: &Body| matches!(b.piece.law(), Law::Integrated(_));
-        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none()) {
+        if world.bodies().any(|(_, b)| integrated(b) && b.cluster.is_none() && !b.outdated) {
             return Err(damaged("a motion under forces that are not there"));
         }
-        for data in self.controllers {
-            world.controllers.push(data.map(|d| d.control(registry)).transpose()?);
+        let mut controllers = Vec::with_capacity(self.controllers.len().min(1 << 16));
+        for (generation, data) in self.controllers {
+            controllers.push((generation, data.map(|d| d.control(registry)).transpose()?));
         }
-        let of_controllers = world.controllers.iter().flatten().map(|c| &c.timer);
-        for timer in self.timers.iter().flatten().chain(of_controllers) {
+        world.controllers =
+            Slots::from_raw(controllers, self.free_controllers).ok_or(damaged("slots of controllers"))?;
+        world.timers = Slots::from_raw(self.timers, self.free_timers).ok_or(damaged("slots of timers"))?;
+        for timer in world.timers().map(|(_, t)| t).chain(world.controllers().map(|(_, t)| t)) {
             if !(timer.first.is_finite() && timer.period > 0.0 && timer.period.is_finite()) {
                 return Err(damaged("a timer that cannot be"));
             }
         }
-        world.timers = self.timers;
         if !self.ignored.is_sorted() {
             return Err(damaged("pairs that ignore each other are not in order"));
         }
         world.ignored = self.ignored;
+        restore_trees(&mut world, self.trees, self.free_trees)?;
         for (slot, (generation, joint)) in self.joints.iter().enumerate() {
             if let Some(joint) = joint {
                 world.check_joint(JointId::new(slot as u32, *generation), joint)?;
@@ -271,6 +301,16 @@ impl WorldData {
         world.find_joined();
         Ok(world)
     }
+}
+
+/// A controller with what it remembers.
+fn control_data(
+    (generation, control): (u32, Option<&Control>),
+) -> Result<SlotData<ControlData>, SnapshotError> {
+    let Some(control) = control else { return Ok((generation, None)) };
+    let controller = control.controller.as_ref().ok_or(SnapshotError::Acting)?;
+    let (kind, saved) = (controller.kind().to_owned(), controller.save());
+    Ok((generation, Some(ControlData { kind, timer: control.timer, enabled: control.enabled, saved })))
 }
 
 /// A joint as it is, unless it is led by what cannot be saved.
@@ -407,9 +447,12 @@ impl BodyData {
             now: self.now,
             colliders: self.colliders.into_iter().collect(),
             pull: self.pull,
+            forces: smallvec::SmallVec::new(),
+            outdated: false,
             cluster: None,
             step_hint: self.step_hint,
             arrived: f64::NAN,
+            link: None,
             tag: self.tag,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })
@@ -417,18 +460,19 @@ impl BodyData {
 }
 
 impl ControlData {
-    /// `None` for one that is acting: nobody saves from inside it.
-    fn of(control: &Control) -> Option<Self> {
-        let controller = control.controller.as_ref()?;
-        let (kind, saved) = (controller.kind().to_owned(), controller.save());
-        Some(Self { kind, timer: control.timer, enabled: control.enabled, saved })
-    }
-
     fn control(self, registry: &Registry) -> Result<Control, SnapshotError> {
         let nobody = BodyId::new(u32::MAX, u32::MAX);
         let mut controller: Box<dyn Controller> = match self.kind.as_str() {
-            "pid" => Box::new(Pid::new(nobody, ForceId(u32::MAX), Quantity::Position(DVec3::ZERO), 1.0)),
-            "open loop" => Box::new(OpenLoop::new(nobody, ForceId(u32::MAX), Vec::new(), false)),
+            "pid" => {
+                Box::new(Pid::new(nobody, ForceId::new(u32::MAX, 0), Quantity::Position(DVec3::ZERO), 1.0))
+            }
+            "open loop" => Box::new(OpenLoop::new(nobody, ForceId::new(u32::MAX, 0), Vec::new(), false)),
+            SetGravity::KIND => Box::new(SetGravity::default()),
+            Push::KIND => Box::new(Push::default()),
+            SetVelocity::KIND => Box::new(SetVelocity::default()),
+            HoldForce::KIND => Box::new(HoldForce::default()),
+            HoldAt::KIND => Box::new(HoldAt::default()),
+            RemoveBelow::KIND => Box::new(RemoveBelow::default()),
             kind => registry
                 .controller_of(kind)
                 .ok_or_else(|| SnapshotError::UnknownKind { kind: kind.to_owned() })?,

@@ -20,6 +20,9 @@ pub enum SnapshotError {
     /// The crate was built without feature `serde`.
     #[error("snapshots need feature `serde`")]
     NoSerde,
+    /// A controller is acting: nobody saves from inside it.
+    #[error("a controller is acting")]
+    Acting,
     /// Bytes of another kind.
     #[error("a snapshot of kind {found:?}, not {expected:?}")]
     Kind {

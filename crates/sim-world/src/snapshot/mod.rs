@@ -10,6 +10,8 @@
 mod data;
 mod envelope;
 mod registry;
+#[cfg(feature = "serde")]
+mod tree;
 
 pub use envelope::SnapshotError;
 #[cfg(feature = "serde")]
@@ -20,7 +22,7 @@ use crate::World;
 
 /// Version of the format of worlds.
 #[cfg(feature = "serde")]
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 #[cfg(feature = "serde")]
 const KIND: &str = "world";
 

@@ -21,5 +21,7 @@ mod naive;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn as_stepper<T>(world: &mut World, act: impl FnOnce(&mut StepperAccess<'_>) -> T) -> T {
+    // A motion that is not finite stays as it was.
+    let _ = world.renew_motions();
     act(&mut StepperAccess::new(world))
 }

@@ -301,7 +301,7 @@ impl Stepper for Naive {
             }
         }
         if self.is(Fault::ListsAtEnds) {
-            let (time, kind) = (target, crate::EventKind::Timer { timer: TimerId(0), count: 0 });
+            let (time, kind) = (target, crate::EventKind::Timer { timer: TimerId::new(0, 0), count: 0 });
             world.list(crate::Event { time, kind });
         }
         self.note(world);

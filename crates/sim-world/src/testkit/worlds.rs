@@ -170,7 +170,7 @@ pub fn edit(world: &mut World, k: u32) -> Result<(), String> {
         1 => {
             // The one that was added first goes, and something else takes its slot.
             let old = world.bodies().find(|(_, b)| b.tag() == NEW).map(|(id, _)| id);
-            old.map_or(Ok(()), |id| world.remove(id)).map_err(text)?;
+            old.map_or(Ok(()), |id| world.remove(id).map(drop)).map_err(text)?;
             world.add(block([0.1, 0.05, 0.1])?.at(high).tag(NEW)).map_err(text)?;
         }
         2 => {

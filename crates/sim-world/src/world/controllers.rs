@@ -1,13 +1,12 @@
 //! Controllers of a world.
 
-use super::{Change, World, check_finite};
+use super::{Change, World};
 use crate::{
     access::StepperAccess,
     control::{Control, Controller, ControllerId},
     error::WorldError,
     events::{Event, EventKind, Timer},
 };
-use sim_math::glam::DVec3;
 
 impl World {
     /// Adds a controller that is called at `first`, `first + period`, … (s); a `first` in the past counts from the world's
@@ -21,28 +20,35 @@ impl World {
         period: f64,
         controller: impl Controller + 'static,
     ) -> Result<ControllerId, WorldError> {
-        if !(period > 0.0 && period.is_finite()) {
-            return Err(WorldError::NotPositive { what: "controller period", value: period });
-        }
-        check_finite("controller start", DVec3::splat(first))?;
-        let timer = Timer { first: first.max(self.time), period, count: 0 };
-        self.controllers.push(Some(Control { controller: Some(Box::new(controller)), timer, enabled: true }));
-        let id = ControllerId((self.controllers.len() - 1) as u32);
+        self.add_controller_at(Timer::every(period).starting(first), controller)
+    }
+
+    /// Adds a controller with times of its own, such as [`Timer::once`]; a first time in the past counts from the world's time.
+    ///
+    /// # Errors
+    /// As [`World::add_controller`].
+    pub fn add_controller_at(
+        &mut self,
+        times: Timer,
+        controller: impl Controller + 'static,
+    ) -> Result<ControllerId, WorldError> {
+        let timer = self.check_timer(times, ["controller period", "controller start"])?;
+        let control = Control { controller: Some(Box::new(controller)), timer, enabled: true };
+        let id = self.controllers.insert(control);
         self.note(Change::Controller(id));
         Ok(id)
     }
 
-    /// Removes a controller, which lets go of what it holds.
+    /// Removes a controller, which lets go of what it holds, and gives it back.
     ///
     /// # Errors
     /// There is no such controller, or it is the one that is acting.
-    pub fn remove_controller(&mut self, id: ControllerId) -> Result<(), WorldError> {
+    pub fn remove_controller(&mut self, id: ControllerId) -> Result<Box<dyn Controller>, WorldError> {
         self.switch_controller(id, false)?;
-        if let Some(place) = self.controllers.get_mut(id.0 as usize) {
-            *place = None;
-        }
+        let controller = self.control_mut(id)?.controller.take();
+        self.controllers.remove(id);
         self.note(Change::Controller(id));
-        Ok(())
+        controller.ok_or(WorldError::ControllerActing { id })
     }
 
     /// Switches a controller on or off. One that is switched off lets go of what it holds; its times go on, so that it acts
@@ -76,48 +82,40 @@ impl World {
     ) -> Result<(), WorldError> {
         let control = self.control_mut(id)?;
         let known = control.controller.as_mut().is_some_and(|c| c.set(what, value));
-        if known { Ok(()) } else { Err(WorldError::UnknownSetting { id: id.0, what }) }
+        if known { Ok(()) } else { Err(WorldError::UnknownSetting { id, what }) }
     }
 
     /// A controller, if it is there and not acting.
     #[must_use]
     pub fn controller(&self, id: ControllerId) -> Option<&dyn Controller> {
-        self.controllers.get(id.0 as usize)?.as_ref()?.controller.as_deref()
+        self.controllers.get(id)?.controller.as_deref()
     }
 
     /// True if a controller is there and switched on.
     #[must_use]
     pub fn is_enabled(&self, id: ControllerId) -> bool {
-        self.controllers.get(id.0 as usize).and_then(Option::as_ref).is_some_and(|c| c.enabled)
+        self.controllers.get(id).is_some_and(|c| c.enabled)
     }
 
     /// All controllers with their times: for steppers.
     pub fn controllers(&self) -> impl Iterator<Item = (ControllerId, &Timer)> {
-        self.controllers
-            .iter()
-            .enumerate()
-            .filter_map(|(k, c)| Some((ControllerId(k as u32), &c.as_ref()?.timer)))
+        self.controllers.iter().map(|(id, control)| (id, &control.timer))
     }
 
     /// Times of a controller, if it is there: for steppers.
     #[must_use]
     pub fn controller_timer(&self, id: ControllerId) -> Option<&Timer> {
-        Some(&self.controllers.get(id.0 as usize)?.as_ref()?.timer)
+        Some(&self.controllers.get(id)?.timer)
     }
 
     fn slot_mut(&mut self, id: ControllerId) -> Result<&mut Control, WorldError> {
-        let slot = self.controllers.get_mut(id.0 as usize).and_then(Option::as_mut);
-        slot.ok_or(WorldError::UnknownController { id: id.0 })
+        self.controllers.get_mut(id).ok_or(WorldError::UnknownController { id })
     }
 
     /// A controller that is not acting.
     fn control_mut(&mut self, id: ControllerId) -> Result<&mut Control, WorldError> {
         let control = self.slot_mut(id)?;
-        if control.controller.is_some() {
-            Ok(control)
-        } else {
-            Err(WorldError::UnknownController { id: id.0 })
-        }
+        if control.controller.is_some() { Ok(control) } else { Err(WorldError::ControllerActing { id }) }
     }
 }
 
@@ -140,6 +138,8 @@ impl StepperAccess<'_> {
         if let Ok(control) = self.world.slot_mut(id) {
             control.controller = Some(acting);
         }
-        result
+        // What it changed begins now, even if it failed after that.
+        let begun = self.world.renew_motions();
+        result.and(begun)
     }
 }

@@ -199,11 +199,12 @@ impl World {
         Ok(())
     }
 
-    /// True if two bodies pass through each other: by [`World::ignore`], or because a joint holds them that does not let them collide.
+    /// True if two bodies pass through each other: by [`World::ignore`], because a joint holds them that does not let them collide, or as links of
+    /// one tree.
     #[must_use]
     pub fn ignores(&self, a: BodyId, b: BodyId) -> bool {
         let listed = |pairs: &[[BodyId; 2]]| !pairs.is_empty() && pairs.binary_search(&sorted(a, b)).is_ok();
-        listed(&self.ignored) || listed(&self.joined)
+        listed(&self.ignored) || listed(&self.joined) || listed(&self.linked)
     }
 
     /// Changes groups and mask of a collider.

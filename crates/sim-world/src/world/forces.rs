@@ -1,30 +1,33 @@
 //! Forces of a world.
 
-use super::{Change, World};
+use super::{World, count};
 use crate::{
+    body::Body,
     error::WorldError,
-    force::{ForceGenerator, ForceId, cluster},
-    piece::Piece,
+    force::{ForceGenerator, ForceId},
 };
 use rigid_impulse::BodyError;
 use sim_math::glam::DVec3;
 use sim_traits::BodyId;
 
 impl World {
-    /// Adds a force.
+    /// Adds a force. Its cost does not depend on how many there are: motions begin anew when a stepper next looks at the world.
     ///
     /// # Errors
-    /// A number that cannot be, an unknown body, one that is not free, or a motion that stops being finite at once.
+    /// A number that cannot be, an unknown body, one that is not free, or a force that is not finite at the present state. Nothing is changed then.
     pub fn add_force(&mut self, force: ForceGenerator) -> Result<ForceId, WorldError> {
-        self.check_force(&force)?;
-        let touched: Vec<BodyId> = force.bodies().collect();
-        let id = ForceId(self.forces.len() as u32);
-        let added = self.change_forces(&touched, true, |forces| forces.push(Some(force)));
-        if let Err(error) = added {
-            // Without it the bodies moved before, so they do again.
-            let _ = self.change_forces(&touched, true, |forces| forces.truncate(id.0 as usize));
-            return Err(error);
+        self.check_force(&force, None)?;
+        force.bodies().for_each(|id| self.end_motion(id));
+        self.account_for_springs(&force, 1.0);
+        let uniform = force.is_uniform();
+        let bodies: [Option<BodyId>; 2] = both(&force);
+        let pull = pull_of(&force);
+        let id: ForceId = self.forces.insert(force);
+        for body in bodies.into_iter().flatten() {
+            self.attach(body, id.index());
         }
+        self.pull_changed(pull, DVec3::ZERO);
+        self.regroup |= !uniform;
         Ok(id)
     }
 
@@ -33,148 +36,165 @@ impl World {
     /// # Errors
     /// There is no such force; as [`World::add_force`]. The force is then what it was.
     pub fn set_force(&mut self, id: ForceId, force: ForceGenerator) -> Result<(), WorldError> {
-        self.check_force(&force)?;
-        let place = id.0 as usize;
-        let Some(old) = self.forces.get(place).and_then(Option::as_ref) else {
-            return Err(WorldError::UnknownForce { id: id.0 });
-        };
+        let old = self.forces.get(id).ok_or(WorldError::UnknownForce { id })?;
+        self.check_force(&force, Some(old))?;
         if *old == force {
             return Ok(());
         }
-        let old = old.clone();
         let same = old.is_uniform() == force.is_uniform() && old.bodies().eq(force.bodies());
-        let touched: Vec<BodyId> = old.bodies().chain(force.bodies()).collect();
-        let set = self.change_forces(&touched, !same, |forces| forces[place] = Some(force));
-        if let Err(error) = set {
-            let _ = self.change_forces(&touched, !same, |forces| forces[place] = Some(old));
-            return Err(error);
+        if !same {
+            self.take_force(id)?;
+            self.put_force(id, force);
+            return Ok(());
         }
+        force.bodies().for_each(|body| self.end_motion(body));
+        self.account_for_springs(&force, 1.0);
+        let pull = pull_of(&force);
+        let Some(place) = self.forces.get_mut(id) else { return Err(WorldError::UnknownForce { id }) };
+        let old = std::mem::replace(place, force);
+        self.account_for_springs(&old, -1.0);
+        self.pull_changed(pull, pull_of(&old).map_or(DVec3::ZERO, |(_, force)| force));
         Ok(())
     }
 
-    /// Removes a force; false if it was not there.
-    pub fn remove_force(&mut self, id: ForceId) -> bool {
-        let place = id.0 as usize;
-        let Some(force) = self.forces.get(place).and_then(Option::as_ref) else { return false };
-        let touched: Vec<BodyId> = force.bodies().collect();
-        // A motion that is not finite without it is found by the stepper, which names the body.
-        let _ = self.change_forces(&touched, true, |forces| forces[place] = None);
-        true
+    /// Removes a force and gives it back.
+    ///
+    /// # Errors
+    /// There is no such force.
+    pub fn remove_force(&mut self, id: ForceId) -> Result<ForceGenerator, WorldError> {
+        let force = self.take_force(id)?;
+        self.forces.remove(id);
+        Ok(force)
     }
 
     /// A force, if it is still there.
     #[must_use]
     pub fn force(&self, id: ForceId) -> Option<&ForceGenerator> {
-        self.forces.get(id.0 as usize)?.as_ref()
+        self.forces.get(id)
     }
 
-    /// All forces.
+    /// All forces in the order of their slots.
     pub fn forces(&self) -> impl Iterator<Item = (ForceId, &ForceGenerator)> {
-        self.forces.iter().enumerate().filter_map(|(k, f)| Some((ForceId(k as u32), f.as_ref()?)))
+        self.forces.iter()
     }
 
-    fn check_force(&self, force: &ForceGenerator) -> Result<(), WorldError> {
+    /// Forces on a body, or that hold on to it, in the order of their slots.
+    pub fn forces_of(&self, id: BodyId) -> impl Iterator<Item = (ForceId, &ForceGenerator)> {
+        let slots = self.bodies.get(id).map_or(&[][..], |b| &b.forces);
+        slots.iter().filter_map(|slot| self.forces.at(*slot))
+    }
+
+    /// Takes the bodies off a force, which stays in its slot; gives a copy of it.
+    fn take_force(&mut self, id: ForceId) -> Result<ForceGenerator, WorldError> {
+        let force = self.forces.get(id).ok_or(WorldError::UnknownForce { id })?.clone();
+        force.bodies().for_each(|body| self.end_motion(body));
+        self.account_for_springs(&force, -1.0);
+        for body in force.bodies() {
+            self.detach(body, id.index());
+        }
+        let pull = pull_of(&force).map(|(body, _)| (body, DVec3::ZERO));
+        self.pull_changed(pull, pull_of(&force).map_or(DVec3::ZERO, |(_, force)| force));
+        self.regroup |= !force.is_uniform();
+        Ok(force)
+    }
+
+    /// Puts a force in a slot whose force was taken.
+    fn put_force(&mut self, id: ForceId, force: ForceGenerator) {
+        force.bodies().for_each(|body| self.end_motion(body));
+        self.account_for_springs(&force, 1.0);
+        for body in both(&force).into_iter().flatten() {
+            self.attach(body, id.index());
+        }
+        self.pull_changed(pull_of(&force), DVec3::ZERO);
+        self.regroup |= !force.is_uniform();
+        if let Some(place) = self.forces.get_mut(id) {
+            *place = force;
+        }
+    }
+
+    /// Numbers and bodies of a force, which takes the place of another one if that is given.
+    fn check_force(&self, force: &ForceGenerator, old: Option<&ForceGenerator>) -> Result<(), WorldError> {
         for id in force.bodies() {
-            force.validate().map_err(|source| WorldError::Body { body: id, source })?;
-            if !self.body(id)?.is_free() && !force.has_anchors() {
+            let named = |source| WorldError::Body { body: id, source };
+            force.validate().map_err(named)?;
+            let body = self.body(id)?;
+            if !body.is_free() && !force.has_anchors() {
                 return Err(WorldError::NotFree { body: id, what: "forces do not move it" });
             }
-        }
-        Ok(())
-    }
-
-    /// Changes the list of forces and the motions of the bodies that are touched by it.
-    fn change_forces(
-        &mut self,
-        touched: &[BodyId],
-        regroup: bool,
-        change: impl FnOnce(&mut Vec<Option<ForceGenerator>>),
-    ) -> Result<(), WorldError> {
-        let ids = self.with_clusters(touched);
-        self.with_cut(&ids, |world| {
-            world.aside(|world| change(&mut world.forces));
-            if regroup {
-                world.clusters = cluster::find(&mut world.bodies, &world.forces);
-            }
-            world.sum_pulls(&ids);
-        })?;
-        let infinite =
-            ids.iter().find_map(|id| Some((*id, self.get(*id)?.pull)).filter(|(_, a)| !a.is_finite()));
-        infinite.map_or(Ok(()), |(body, a)| {
-            let source = BodyError::NonFinite { what: "acceleration by constant forces", value: a.length() };
-            Err(WorldError::Body { body, source })
-        })
-    }
-
-    /// Acceleration by constant forces of some bodies, summed afresh, so that adding and removing one leaves no rounding.
-    fn sum_pulls(&mut self, ids: &[BodyId]) {
-        for &id in ids {
-            let total = self.forces.iter().flatten().filter(|f| f.is_uniform()).map(|f| match f {
-                ForceGenerator::Constant { body, force, .. } if *body == id => *force,
-                _ => DVec3::ZERO,
-            });
-            let total: DVec3 = total.sum();
-            if let Some(body) = self.bodies.get_mut(id) {
-                body.pull = total / body.mass();
+            if !force.is_uniform() {
+                super::trees::refuse_link(id, self.body(id)?, "only constant forces act on links")?;
             }
         }
-    }
-
-    /// The free bodies among some, and all that are integrated with them, by slot.
-    fn with_clusters(&self, touched: &[BodyId]) -> Vec<BodyId> {
-        let mut ids: Vec<BodyId> = Vec::new();
-        for &id in touched {
-            let Some(body) = self.get(id).filter(|b| b.is_free()) else { continue };
-            ids.push(id);
-            if let Some(cluster) = body.cluster {
-                ids.extend_from_slice(&self.clusters[cluster as usize].members);
+        if let Some((id, pull)) = pull_of(force) {
+            let body = self.body(id)?;
+            let before = old.and_then(pull_of).filter(|(b, _)| *b == id).map_or(DVec3::ZERO, |(_, f)| f);
+            let total = body.pull + (pull - before) / body.mass();
+            if !total.is_finite() {
+                let source =
+                    BodyError::NonFinite { what: "acceleration by constant forces", value: total.length() };
+                return Err(WorldError::Body { body: id, source });
             }
+            return Ok(());
         }
-        ids.sort_unstable();
-        ids.dedup();
-        ids
-    }
-
-    /// Books the motion of some free bodies (whole clusters) up to the world's time, makes a change, and lets them go on from
-    /// where they are.
-    pub(super) fn with_cut(
-        &mut self,
-        ids: &[BodyId],
-        change: impl FnOnce(&mut Self),
-    ) -> Result<(), WorldError> {
-        let (time, gravity) = (self.time, self.gravity);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let mut done: Vec<u32> = Vec::new();
-        for &id in ids {
-            let Some(cluster) = self.bodies.get(id).and_then(|b| b.cluster) else { continue };
-            if !done.contains(&cluster) {
-                done.push(cluster);
-                self.book_cluster(cluster as usize, time, &mut scratch);
-            }
-        }
-        self.scratch = scratch;
-        for &id in ids {
-            let Some(body) = self.bodies.get_mut(id) else { continue };
-            self.account.flight(body, gravity, time);
-            body.piece = Piece::still(body.now);
-            body.rest = crate::body::Rest::Awake;
-        }
-        change(self);
         let mut result = Ok(());
-        done.clear();
-        for &id in ids {
-            let Some(body) = self.bodies.get_mut(id) else { continue };
-            match body.cluster {
-                None => body.piece = Piece::ballistic(time, &body.model, body.now, self.gravity + body.pull),
-                Some(cluster) => {
-                    if !done.contains(&cluster) {
-                        done.push(cluster);
-                        result = result.and(self.launch(cluster, time, None));
-                    }
-                }
+        force.apply(self.time, &|id| self.get(id).map(|b| (b.model(), *b.state())), &mut |id, wrench| {
+            let free = self.get(id).filter(|b| b.is_free());
+            let finite = |b: &Body| {
+                let inverse = b.inverse_inertia();
+                (wrench.linear / b.mass()).is_finite() && (inverse * wrench.moment).is_finite()
+            };
+            if free.is_some_and(|b| !finite(b)) && result.is_ok() {
+                let source = BodyError::NonFinite { what: "acceleration", value: wrench.linear.length() };
+                result = Err(WorldError::Body { body: id, source });
             }
-            self.note(Change::Pushed(id));
-        }
+        });
         result
+    }
+
+    /// Enters a force in the list of a body, which is sorted: a slot that is used again has its old place.
+    pub(crate) fn attach(&mut self, body: BodyId, slot: u32) {
+        let Some(body) = self.bodies.get_mut(body) else { return };
+        if let Err(place) = body.forces.binary_search(&slot) {
+            count(body.forces.len() - place + 1);
+            body.forces.insert(place, slot);
+        }
+    }
+
+    fn detach(&mut self, body: BodyId, slot: u32) {
+        let Some(body) = self.bodies.get_mut(body) else { return };
+        if let Ok(place) = body.forces.binary_search(&slot) {
+            count(body.forces.len() - place);
+            body.forces.remove(place);
+        }
+    }
+
+    /// What adding (1) or removing (-1) a spring does to the potential of springs is no motion: it stays out of an open account.
+    fn account_for_springs(&mut self, force: &ForceGenerator, sign: f64) {
+        if self.account.is_open() && self.is_elastic(force) {
+            self.account.springs += sign * self.stretch(force);
+        }
+    }
+
+    /// The sum of constant forces on a body, good enough until it is summed afresh.
+    fn pull_changed(&mut self, new: Option<(BodyId, DVec3)>, before: DVec3) {
+        let Some((id, force)) = new else { return };
+        if let Some(body) = self.bodies.get_mut(id) {
+            body.pull += (force - before) / body.mass();
+        }
+    }
+}
+
+/// Bodies of a force, without repetition.
+fn both(force: &ForceGenerator) -> [Option<BodyId>; 2] {
+    let mut bodies = force.bodies();
+    let first = bodies.next();
+    [first, bodies.next().filter(|b| Some(*b) != first)]
+}
+
+/// The body and the force of a constant force without torque.
+fn pull_of(force: &ForceGenerator) -> Option<(BodyId, DVec3)> {
+    match force {
+        ForceGenerator::Constant { body, force, torque } if *torque == DVec3::ZERO => Some((*body, *force)),
+        _ => None,
     }
 }

@@ -40,17 +40,17 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a joint.
+    /// Removes a joint and gives it back.
     ///
     /// # Errors
     /// There is no such joint.
-    pub fn remove_joint(&mut self, id: JointId) -> Result<(), WorldError> {
+    pub fn remove_joint(&mut self, id: JointId) -> Result<Joint, WorldError> {
         let joint: Joint = self.joints.remove(id).ok_or(WorldError::UnknownJoint { id })?;
         if !joint.collide {
             self.find_joined_among(&joint.bodies);
         }
         self.note_joint(id, &joint.bodies);
-        Ok(())
+        Ok(joint)
     }
 
     /// Removes the joints of a body that goes.

@@ -8,8 +8,10 @@
 //! | `forces` | forces on bodies |
 //! | `joints` | what holds bodies together |
 //! | `mark` | which world it is |
+//! | `renew` | motions that begin anew after a change |
 //! | `timers` | timers, events, contacts |
 //! | `motion` | pieces, rest, time |
+//! | `trees` | trees of joints |
 
 mod controllers;
 mod filters;
@@ -17,7 +19,9 @@ mod forces;
 mod joints;
 mod mark;
 mod motion;
+mod renew;
 mod timers;
+mod trees;
 
 use crate::{
     access::StepperAccess,
@@ -27,10 +31,11 @@ use crate::{
     control::{Control, ControllerId},
     error::WorldError,
     events::{Contact, Event, Listing, Timer, TimerId},
-    force::{ForceGenerator, ForceId, ForceScratch, cluster::Cluster},
+    force::{ForceGenerator, ForceScratch, cluster::Cluster},
     joint::Joint,
     piece::{Law, Piece},
     slots::Slots,
+    tree::Tree,
 };
 use rigid_impulse::{BodyError, BodyState, MaterialTable};
 use sim_math::{Pose, glam::DVec3, spatial::Motion};
@@ -39,6 +44,7 @@ use std::ops::Index;
 
 use mark::Identity;
 pub use mark::Mark;
+pub(crate) use renew::count;
 
 /// A change that the user made and a stepper must notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,12 +86,17 @@ pub struct World {
     pub(crate) materials: MaterialTable,
     /// A collider has a traction that is not plain, or had one.
     pub(crate) tractions: bool,
-    pub(crate) forces: Vec<Option<ForceGenerator>>,
+    pub(crate) forces: Slots<ForceGenerator>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) scratch: ForceScratch,
-    pub(crate) timers: Vec<Option<Timer>>,
-    pub(crate) controllers: Vec<Option<Control>>,
+    pub(crate) clusters_found: u64,
+    /// The forces that make clusters are others than when these were found.
+    pub(crate) regroup: bool,
+    /// Bodies whose motion ended at the present time: it begins anew before a stepper looks.
+    pub(crate) outdated: Vec<BodyId>,
+    pub(crate) timers: Slots<Timer>,
+    pub(crate) controllers: Slots<Control>,
     events: Vec<Event>,
     /// Which collisions are listed in [`World::events`].
     pub listing: Listing,
@@ -100,6 +111,9 @@ pub struct World {
     pub(crate) joints: Slots<Joint>,
     /// Bodies that pass through each other because a joint holds them: follows from the joints. Smaller slot first, sorted.
     joined: Vec<[BodyId; 2]>,
+    pub(crate) trees: Slots<Tree>,
+    /// Links of one tree that pass through each other: follows from the trees. Smaller slot first, sorted.
+    linked: Vec<[BodyId; 2]>,
 }
 
 /// Settings of a world before it has bodies.
@@ -163,11 +177,14 @@ impl World {
             colliders: Slots::default(),
             materials: MaterialTable::default(),
             tractions: false,
-            forces: Vec::new(),
+            forces: Slots::default(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
-            timers: Vec::new(),
-            controllers: Vec::new(),
+            clusters_found: 0,
+            regroup: false,
+            outdated: Vec::new(),
+            timers: Slots::default(),
+            controllers: Slots::default(),
             events: Vec::new(),
             listing: Listing::default(),
             changes: Vec::new(),
@@ -177,6 +194,8 @@ impl World {
             contacts: Vec::new(),
             joints: Slots::default(),
             joined: Vec::new(),
+            trees: Slots::default(),
+            linked: Vec::new(),
         })
     }
 
@@ -234,25 +253,23 @@ impl World {
         Ok(id)
     }
 
-    /// Removes a body with its colliders, and the forces and joints on it.
+    /// Removes a body with its colliders, and the forces and joints on it; gives back what it was.
     ///
     /// # Errors
-    /// There is no such body.
-    pub fn remove(&mut self, id: BodyId) -> Result<(), WorldError> {
-        self.body(id)?;
-        for k in 0..self.forces.len() {
-            if self.forces[k].as_ref().is_some_and(|f| f.bodies().any(|b| b == id)) {
-                self.remove_force(ForceId(k as u32));
-            }
+    /// There is no such body, or it is a link: [`World::remove_tree`].
+    pub fn remove(&mut self, id: BodyId) -> Result<Body, WorldError> {
+        trees::refuse_link(id, self.body(id)?, "it goes with its tree")?;
+        while let Some((force, _)) = self.forces_of(id).last() {
+            self.remove_force(force)?;
         }
         self.remove_joints_of(id);
         let body = self.bodies.remove(id).ok_or(WorldError::UnknownBody { id })?;
         self.ignored.retain(|pair| !pair.contains(&id));
-        for collider in body.colliders {
+        for &collider in &body.colliders {
             self.colliders.remove(collider);
             self.note(Change::Removed(collider));
         }
-        Ok(())
+        Ok(body)
     }
 
     /// A body, if it is still there.
@@ -301,9 +318,10 @@ impl World {
     /// Puts the user's frame of a free or fixed body elsewhere at once, velocities unchanged.
     ///
     /// # Errors
-    /// No such body, a scripted one, or a pose that cannot be.
+    /// No such body, a scripted one, a link of a tree, or a pose that cannot be.
     pub fn teleport(&mut self, id: BodyId, world_from_user: Pose) -> Result<(), WorldError> {
         let body = self.body_mut(id)?;
+        trees::refuse_link(id, body, "its tree says where it is")?;
         if matches!(body.piece.law(), Law::Scripted { .. }) {
             return Err(WorldError::NotFree { body: id, what: "its script says where it is" });
         }
@@ -312,7 +330,11 @@ impl World {
         let user_from_body = body.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
-        self.aside(|world| world.restart(id, state))?;
+        let before = if self.account.is_open() { self.held_energy_of(id) } else { 0.0 };
+        self.restart(id, state)?;
+        if self.account.is_open() {
+            self.account.springs += self.held_energy_of(id) - before;
+        }
         self.note(Change::Moved(id));
         Ok(())
     }
@@ -320,13 +342,14 @@ impl World {
     /// Gives a free body another velocity: at the centre of mass, world axes, rad/s and m/s.
     ///
     /// # Errors
-    /// No such body, one that is not free, or a velocity that is not finite.
+    /// No such body, one that is not free, a link of a tree, or a velocity that is not finite.
     pub fn set_velocity(&mut self, id: BodyId, velocity: Motion) -> Result<(), WorldError> {
         check_velocity(velocity).map_err(|source| WorldError::Body { body: id, source })?;
         let body = self.body_mut(id)?;
         if !body.is_free() {
             return Err(WorldError::NotFree { body: id, what: "its velocity cannot be set" });
         }
+        trees::refuse_link(id, body, "its tree says how it moves")?;
         let mut state = body.now;
         state.velocity = velocity;
         self.restart(id, state)?;
@@ -334,12 +357,15 @@ impl World {
         Ok(())
     }
 
-    /// Applies an impulse (N·s, world axes) at a world point of a free body.
+    /// Applies an impulse (N·s, world axes) at a world point of a free body or a link, whose whole tree answers.
     ///
     /// # Errors
-    /// As [`World::set_velocity`].
+    /// No such body, one that is not free, or an impulse that is not finite.
     pub fn apply_impulse(&mut self, id: BodyId, point: DVec3, impulse: DVec3) -> Result<(), WorldError> {
         let body = self.body(id)?;
+        if let Some((tree, link)) = body.link {
+            return self.push_link(tree, link, point, impulse);
+        }
         let mut state = body.now;
         state.apply_impulse(&body.model, point, impulse);
         self.set_velocity(id, state.velocity)
@@ -353,7 +379,9 @@ impl World {
         let gravity = gravity.into();
         check_finite("gravity", gravity)?;
         let free: Vec<BodyId> = self.bodies().filter(|(_, b)| b.is_free()).map(|(id, _)| id).collect();
-        self.with_cut(&free, |world| world.gravity = gravity)
+        free.into_iter().for_each(|id| self.end_motion(id));
+        self.gravity = gravity;
+        Ok(())
     }
 
     /// Begins a new piece at the world's time.
@@ -362,7 +390,8 @@ impl World {
         let body = self.body(id)?;
         let (model, before) = (body.model, body.now);
         match body.cluster {
-            Some(cluster) => self.launch(cluster, time, Some((id, state)))?,
+            Some(_) => self.end_motion(id),
+            None if body.outdated => {}
             None => {
                 let Some(body) = self.bodies.get_mut(id) else { return Ok(()) };
                 self.account.flight(body, gravity, time);

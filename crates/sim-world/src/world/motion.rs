@@ -104,6 +104,7 @@ impl StepperAccess<'_> {
     pub fn put_to_sleep(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
         let (gravity, mut account) = (self.world.gravity, self.world.account);
         let body = self.world.body_mut(id)?;
+        super::trees::refuse_link(id, body, "trees do not sleep yet")?;
         if !body.is_free() || body.cluster.is_some() {
             let what = "only free bodies sleep, without forces that depend on the state";
             return Err(WorldError::NotFree { body: id, what });
@@ -140,6 +141,19 @@ impl StepperAccess<'_> {
     /// # Errors
     /// There is no such body.
     pub fn quarantine(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
+        if let Some((tree, _)) = self.body(id)?.link {
+            // Nothing of a tree moves when one of its links does not.
+            let links = self.tree(tree)?.links().to_vec();
+            if let Some(tree) = self.world.trees.get_mut(tree) {
+                self.world.account.pushed_rotors(-tree.rotor_energy());
+                tree.state.v.fill(0.0);
+            }
+            return links.into_iter().try_for_each(|link| self.freeze(link, time));
+        }
+        self.freeze(id, time)
+    }
+
+    fn freeze(&mut self, id: BodyId, time: f64) -> Result<(), WorldError> {
         let mut account = self.world.account;
         let body = self.world.body_mut(id)?;
         let finite = |state: &BodyState| {
@@ -155,6 +169,7 @@ impl StepperAccess<'_> {
         body.piece = Piece::still(state);
         body.now = state;
         body.rest = Rest::Quarantined;
+        body.outdated = false;
         self.world.account = account;
         self.world.list(Event { time, kind: EventKind::Quarantined { body: id } });
         Ok(())

@@ -14,23 +14,37 @@ impl World {
     /// # Errors
     /// A period that is not positive and finite, a time that is not finite.
     pub fn add_timer(&mut self, first: f64, period: f64) -> Result<TimerId, WorldError> {
-        if !(period > 0.0 && period.is_finite()) {
-            return Err(WorldError::NotPositive { what: "timer period", value: period });
-        }
-        check_finite("timer start", DVec3::splat(first))?;
-        self.timers.push(Some(Timer { first: first.max(self.time), period, count: 0 }));
-        let id = TimerId((self.timers.len() - 1) as u32);
+        self.add_timer_at(Timer::every(period).starting(first))
+    }
+
+    /// Sets a timer with times of its own, such as [`Timer::once`]; a first time in the past counts from the world's time.
+    ///
+    /// # Errors
+    /// As [`World::add_timer`].
+    pub fn add_timer_at(&mut self, times: Timer) -> Result<TimerId, WorldError> {
+        let timer = self.check_timer(times, ["timer period", "timer start"])?;
+        let id = self.timers.insert(timer);
         self.note(Change::Timer(id));
         Ok(id)
     }
 
-    /// Stops a timer; false if it was not there.
-    pub fn remove_timer(&mut self, id: TimerId) -> bool {
-        let there = self.timers.get_mut(id.0 as usize).and_then(Option::take).is_some();
-        if there {
-            self.note(Change::Timer(id));
+    /// Times that can be, none of them in the past.
+    pub(super) fn check_timer(&self, timer: Timer, what: [&'static str; 2]) -> Result<Timer, WorldError> {
+        if !(timer.period > 0.0 && timer.period.is_finite()) {
+            return Err(WorldError::NotPositive { what: what[0], value: timer.period });
         }
-        there
+        check_finite(what[1], DVec3::splat(timer.first))?;
+        Ok(Timer { first: timer.first.max(self.time), ..timer })
+    }
+
+    /// Stops a timer and gives it back.
+    ///
+    /// # Errors
+    /// There is no such timer.
+    pub fn remove_timer(&mut self, id: TimerId) -> Result<Timer, WorldError> {
+        let timer = self.timers.remove(id).ok_or(WorldError::UnknownTimer { id })?;
+        self.note(Change::Timer(id));
+        Ok(timer)
     }
 
     /// What happened during the last advance, in order of time.
@@ -42,12 +56,12 @@ impl World {
     /// A timer, if it runs.
     #[must_use]
     pub fn timer(&self, id: TimerId) -> Option<&Timer> {
-        self.timers.get(id.0 as usize)?.as_ref()
+        self.timers.get(id)
     }
 
-    /// All timers.
+    /// All timers in the order of their slots.
     pub fn timers(&self) -> impl Iterator<Item = (TimerId, &Timer)> {
-        self.timers.iter().enumerate().filter_map(|(k, t)| Some((TimerId(k as u32), t.as_ref()?)))
+        self.timers.iter()
     }
 
     /// Adds an event to the list.
@@ -72,7 +86,7 @@ impl StepperAccess<'_> {
 
     /// Lets a timer go off: lists the event and counts.
     pub fn fire_timer(&mut self, id: TimerId, time: f64) {
-        if let Some(timer) = self.world.timers.get_mut(id.0 as usize).and_then(Option::as_mut) {
+        if let Some(timer) = self.world.timers.get_mut(id) {
             let kind = EventKind::Timer { timer: id, count: timer.count };
             timer.count += 1;
             self.world.list(Event { time, kind });

@@ -57,7 +57,8 @@ fn bounces(method: &Method, rows: &mut Vec<Row>) -> Result<(), Failed> {
         }
     }
     let name = method.name;
-    // Steps of time are cut at a bounce, so its time is exact; soft contacts meet the floor at the end of a substep, and each bounce is off by that much: their nature.
+    // Steps of time are cut at a bounce, so its time is exact; soft contacts meet the floor at the end of a substep, and each bounce is off by that
+    // much: their nature.
     if method.kind == Kind::Soft {
         rows.push(Row::reported(name, "apexes, largest error / drop", "", off / H));
     } else {

@@ -9,12 +9,8 @@ use crate::{
     scenes::worlds::earth,
 };
 use sim_core::{
-    broadphase::CoherentHash,
-    narrowphase::default_chain,
     prelude::{Body, BodyId, ContactHandling, Cuboid, DQuat, DVec3, EventDriven, EventDrivenParams, World},
-    rigid::impact::Integrated,
     steppers::Parts,
-    traits::Serial,
     world::{Stability, StepReport, Stepper},
 };
 
@@ -53,12 +49,7 @@ fn stepper(envelope: f64, handling: ContactHandling) -> EventDriven {
     let mut params = EventDrivenParams::default();
     params.envelope = Some(envelope);
     params.contact_handling = handling;
-    let parts = Parts {
-        broad_phase: Box::new(CoherentHash::default()),
-        narrow_phase: Box::new(default_chain()),
-        impact_law: Box::new(Integrated::default()),
-        executor: Box::new(Serial),
-    };
+    let parts = Parts::default();
     EventDriven::with(parts, params)
 }
 
