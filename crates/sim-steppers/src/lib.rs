@@ -48,6 +48,8 @@ mod push;
 pub mod reaction_force;
 mod scale;
 mod setters;
+#[cfg(test)]
+mod sizes;
 pub mod time_stepping;
 
 pub use event_driven::{ContactHandling, EventDriven, EventDrivenParams, Micro, SleepParams};

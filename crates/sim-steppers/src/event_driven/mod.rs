@@ -61,3 +61,7 @@ mod turning;
 pub use params::{ContactHandling, EventDrivenParams, Micro};
 pub use sleep::SleepParams;
 pub use stepper::EventDriven;
+
+/// Sizes of a body and a contact in a collision phase, bytes.
+#[cfg(test)]
+pub(crate) const SIZES: [usize; 2] = [size_of::<touch::Member>(), size_of::<touch::Touch>()];

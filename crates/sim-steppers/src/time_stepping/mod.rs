@@ -73,3 +73,7 @@ mod turning;
 pub use params::{Stabilization, TimeSteppingParams};
 pub use sleep::TimeSleepParams;
 pub use stepper::{Stage, TimeStepping};
+
+/// Sizes of a body and a contact in a step, bytes.
+#[cfg(test)]
+pub(crate) const SIZES: [usize; 2] = [size_of::<flight::BodyStep>(), size_of::<sites::Site>()];
