@@ -47,7 +47,6 @@
 //! | [`restitution`] | impacts of all contacts that hit at one time |
 //! | [`soften`] | problems that may have no solution |
 //! | [`stabilize`] | drift: Baumgarte's bias and steps of the configuration alone |
-//! | [`implicit`] | stiff forces |
 //! | [`joints`] | rows of all kinds of joints |
 //! | [`reaction`] | reaction forces of joints found through the integrator |
 //! | [`soft`] | [`SoftSolver`](soft::SoftSolver): substeps of stiff springs, for large scenes |
@@ -75,7 +74,6 @@ pub mod gauss_seidel;
 pub mod greedy;
 pub mod grouped;
 pub mod held;
-pub mod implicit;
 pub mod islands;
 mod jointed;
 pub mod joints;

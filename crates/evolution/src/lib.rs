@@ -20,6 +20,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | [`search`] | generations (one population, islands, a lattice), steady state, evolution strategies, CMA-ES, MAP-Elites, co-evolution |
+//! | [`task`] | what creatures are to do, and the judge who looks at what paid for it |
 //! | [`arnold`] | the animals of Arnold (1997): genome, spectra, body plans |
 //! | root | [`Genome`] and its rates of mutation, [`Job`] and [`Outcome`], [`Journal`], [`evolve`] |
 //!
@@ -37,7 +38,7 @@
 //!
 //! # What it does not do
 //!
-//! It knows no physics: what evaluates a genome is given to it.
+//! It has no simulation of its own: tasks run on `sim-core`, and anything else may evaluate a genome in their place.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "tests state exact results on purpose"))]
 
@@ -49,6 +50,7 @@ mod journal;
 mod random;
 mod run;
 pub mod search;
+pub mod task;
 
 pub use error::EvolutionError;
 pub use genome::{Genome, Rate, Rates, diversity};

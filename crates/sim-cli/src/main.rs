@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use sim_cli::commands::{
-    check, compare, merge, run as scenes,
+    check, compare, evolve, merge, run as scenes,
     source::{Choices, duration},
     view::{self, open_recording as open},
 };
@@ -58,6 +58,8 @@ enum Command {
     },
     /// Put two or more runs into one recording, side by side
     Merge(merge::MergeArgs),
+    /// Evolve animals that walk; a run that was stopped goes on
+    Evolve(evolve::EvolveArgs),
     /// Draw one moment of a scene or a recording
     Still {
         /// A scene file, the name of a built-in scene, or a recording
@@ -131,6 +133,7 @@ fn run(command: &Command) -> Result<(), CliError> {
             write_file(out, &gltf::gltf(&mut open(recording)?)?)
         }
         Command::Merge(args) => print(&merge::merge(args)?),
+        Command::Evolve(args) => print(&evolve::evolve_run(args)?),
         Command::View(args) => view::view(args, &mut print),
         Command::Still { scene, at, png, size, dark, zoom, poses } => {
             let (width, height) = *size;

@@ -3,6 +3,7 @@
 use crate::{
     collider::{Collider, ColliderBuilder, Surface},
     error::WorldError,
+    locked::LockedAxes,
     piece::{Extent, Piece},
     script::Script,
     solid::mass_of,
@@ -44,6 +45,7 @@ pub struct Body {
     /// Length of the next step of integration, s.
     pub(crate) step_hint: Option<f64>,
     pub(crate) tag: u64,
+    pub(crate) locked: LockedAxes,
     pub(crate) rest: Rest,
     /// Time at which a step of time last put it where it is, s; NaN if none did.
     pub(crate) arrived: f64,
@@ -123,6 +125,13 @@ impl Body {
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         matches!(self.kind(), BodyKind::Fixed)
+    }
+
+    /// Axes of the world along or about which it does not move.
+    #[inline]
+    #[must_use]
+    pub fn locked_axes(&self) -> &LockedAxes {
+        &self.locked
     }
 
     /// The tree that it is a link of, and the number of the link in its model.
@@ -304,6 +313,7 @@ pub struct BodyBuilder {
     restitution: f64,
     rolling_friction: Option<f64>,
     torsional_friction: Option<f64>,
+    locked: LockedAxes,
     tag: u64,
 }
 
@@ -321,6 +331,7 @@ impl BodyBuilder {
             restitution: DEFAULT_RESTITUTION,
             rolling_friction: None,
             torsional_friction: None,
+            locked: LockedAxes::default(),
             tag: 0,
         }
     }
@@ -395,6 +406,12 @@ impl BodyBuilder {
         self
     }
 
+    /// Axes of the world along or about which it does not move. None by default.
+    pub fn locked(mut self, axes: LockedAxes) -> Self {
+        self.locked = axes;
+        self
+    }
+
     /// Rolling friction of all shapes without one of their own or a material, m. Default 0.
     pub fn rolling_friction(mut self, length: f64) -> Self {
         self.rolling_friction = Some(length);
@@ -450,6 +467,9 @@ impl BodyBuilder {
         let body_from_user = now.pose().inverse_mul(&now.user_pose(&model));
         check_density(self.density).map_err(named)?;
         let is_free = matches!(self.kind, Kind::Free);
+        if !is_free && !self.locked.is_none() {
+            return Err(WorldError::NotFree { body: id, what: "it has no axes to lock" });
+        }
         let mut colliders = Vec::with_capacity(self.shapes.len());
         for (index, given) in self.shapes.into_iter().enumerate() {
             BodyState::at_rest(given.user_from_shape).map_err(named)?;
@@ -490,6 +510,7 @@ impl BodyBuilder {
             cluster: None,
             step_hint: None,
             tag: self.tag,
+            locked: self.locked,
             rest: Rest::Awake,
             arrived: f64::NAN,
             link: None,

@@ -133,7 +133,7 @@ pub(crate) struct Control {
 impl Clone for Control {
     fn clone(&self) -> Self {
         Self {
-            controller: self.controller.as_ref().map(|c| c.boxed_clone()),
+            controller: self.controller.as_ref().map(|c| c.as_ref().boxed_clone()),
             timer: self.timer,
             enabled: self.enabled,
         }

@@ -131,6 +131,14 @@ impl World {
             bits.0.write_u8(body.rest() as u8);
             bits.vector(body.pull());
             bits.0.write_u64(body.tag());
+            let locked = body.locked_axes();
+            if !locked.is_none() {
+                locked
+                    .translations
+                    .iter()
+                    .chain(&locked.rotations)
+                    .for_each(|x| bits.0.write_u8(u8::from(*x)));
+            }
         }
         for (id, collider) in self.colliders() {
             bits.0.write_u32(id.index());

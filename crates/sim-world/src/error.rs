@@ -55,6 +55,16 @@ pub enum WorldError {
         /// The name.
         what: &'static str,
     },
+    /// A vector of all bodies has the wrong length.
+    #[error("{what} has {got} numbers, expected {expected}")]
+    WrongLength {
+        /// Which vector.
+        what: &'static str,
+        /// How many numbers it must have.
+        expected: usize,
+        /// How many it has.
+        got: usize,
+    },
     /// A number of the world itself is NaN or infinite.
     #[error("world: {what} is not finite: {value}")]
     NonFinite {

@@ -1,5 +1,5 @@
 //! Trees in a world: what is refused, links as bodies, removal, snapshots.
-#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "tests fail by panicking, and state exact results")]
 
 use collision_broadphase::CoherentHash;
 use sim_math::{Pose, glam::DVec3, spatial::Motion};

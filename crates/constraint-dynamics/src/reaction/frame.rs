@@ -39,10 +39,10 @@
 //! `tests/reaction.rs`
 
 use super::{
-    body::{BodyState, PointForce, ReactionBody, integrate},
-    constraint::{Constraints, Equation, ReactionRow, RowTable, Site},
+    body::{PointForce, ReactionBody, integrate},
+    constraint::{Constraints, Equation, RowTable},
     derivatives::BodyResponse,
-    graph::{Graph, Span},
+    graph::Span,
     jacobian::exerted,
     joint::is_limit,
     linear::{LIFTS, Linear},
@@ -50,13 +50,9 @@ use super::{
         Bound, JacobianKind, PartMemory, ReactionError, ReactionParams, ReactionReport, ReactionState,
         SolverEvent, WarmStart,
     },
+    workspace::ReactionWorkspace,
 };
-use sim_math::{
-    dense::SolveMethod,
-    glam::DVec3,
-    integrate::{Integrator, OdeScratch},
-    spatial::Force,
-};
+use sim_math::{dense::SolveMethod, integrate::Integrator, spatial::Force};
 
 /// Most times that values go to their bounds or leave them in a frame.
 const PASSES: u32 = 12;
@@ -64,94 +60,6 @@ const PASSES: u32 = 12;
 const SLOW: u32 = 5;
 /// Error, as a share of the size of the scene, below which rounding decides whether it falls.
 const ROUNDING: f64 = 1e-13;
-
-/// Scratch; reuse changes no result.
-#[derive(Debug, Clone, Default)]
-pub struct ReactionWorkspace {
-    /// Where the bodies are at the end of the frame.
-    pub next: Vec<BodyState>,
-    /// Values of all rows, in the order of constraints.
-    pub values: Vec<f64>,
-    /// What happened to the solver in the frame.
-    pub events: Vec<SolverEvent>,
-    pub(super) table: RowTable,
-    pub(super) graph: Graph,
-    pub(super) equations: Vec<Equation>,
-    pub(super) ends: Vec<[f64; 2]>,
-    pub(super) responses: Vec<BodyResponse>,
-    pub(super) answers: Vec<[DVec3; 2]>,
-    pub(super) ease: Vec<f64>,
-    pub(super) systems: Vec<Linear>,
-    pub(super) near: Vec<u32>,
-    pub(super) errors: Vec<f64>,
-    pub(super) bounds: Vec<Bound>,
-    diagonal: Vec<f64>,
-    forces: Vec<PointForce>,
-    ode: OdeScratch,
-    side: Vec<f64>,
-    step: Vec<f64>,
-    change: Vec<f64>,
-    learn: Vec<f64>,
-}
-
-impl ReactionWorkspace {
-    /// The graph of the last frame.
-    #[must_use]
-    pub fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
-    /// Rows of constraint `k` in [`ReactionWorkspace::values`].
-    #[must_use]
-    pub fn rows_of(&self, k: usize) -> std::ops::Range<usize> {
-        self.graph.spans.get(k).map_or(0..0, |s| s.rows.clone())
-    }
-
-    /// Errors of all rows at the end of the frame, in the order of constraints, m and rad.
-    #[must_use]
-    pub fn errors(&self) -> &[f64] {
-        &self.errors
-    }
-
-    /// Entry of J for two rows of one part; zero for rows of different parts.
-    #[must_use]
-    pub fn jacobian(&self, row: usize, column: usize) -> f64 {
-        let part = |row: usize| {
-            let k = self.graph.spans.partition_point(|s| s.rows.end <= row) as u32;
-            self.graph.parts.iter().position(|p| self.graph.order[p.constraints.clone()].contains(&k))
-        };
-        match (part(row), part(column)) {
-            (Some(a), Some(b)) if a == b => {
-                self.systems[a].get(self.graph.place[row] as usize, self.graph.place[column] as usize)
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// What a row asks for, its place and rate at the start and at the end of the frame, and where its value is.
-    #[must_use]
-    pub fn row(&self, row: usize) -> Option<(ReactionRow, [[f64; 2]; 2], Bound)> {
-        Some((
-            *self.table.rows.get(row)?,
-            [*self.table.now.get(row)?, *self.ends.get(row)?],
-            *self.bounds.get(row)?,
-        ))
-    }
-
-    /// Sites of constraint `k`.
-    #[must_use]
-    pub fn sites_of(&self, k: usize) -> &[Site] {
-        self.graph.spans.get(k).and_then(|s| self.table.sites.get(s.sites.clone())).unwrap_or(&[])
-    }
-
-    /// Force at the point of site `site` of constraint `k` and torque besides, world axes, N and N·m, of the values of the frame.
-    #[must_use]
-    pub fn exerted(&self, k: usize, site: usize) -> Force {
-        let held = super::graph::Held { constraint: k as u32, site: site as u32 };
-        let (force, torque) = exerted(&self.graph.spans, &self.table.sides, &self.values, held);
-        Force::new(torque, force)
-    }
-}
 
 /// Everything that a frame works on.
 pub(super) struct Frame<'a> {
@@ -215,7 +123,10 @@ impl Frame<'_> {
         let ws = &mut *self.ws;
         ws.events.clear();
         let RowTable { rows, now, sites, sides } = &mut ws.table;
-        (rows.clear(), now.clear(), sites.clear(), sides.clear());
+        rows.clear();
+        now.clear();
+        sites.clear();
+        sides.clear();
         ws.graph.spans.clear();
         for constraint in 0..self.set.count() {
             if let Some(&body) =
@@ -278,7 +189,8 @@ impl Frame<'_> {
     /// First values and bounds of all rows.
     fn guess(&mut self, state: &ReactionState) {
         let ws = &mut *self.ws;
-        (ws.values.clear(), ws.bounds.clear());
+        ws.values.clear();
+        ws.bounds.clear();
         for ((memory, equation), row) in state.rows.iter().zip(&ws.equations).zip(&ws.table.rows) {
             let bound = if is_limit(row.law) && memory.known == 0 { Bound::Low } else { memory.bound };
             let guess = memory.guess(self.params.warm_start).clamp(equation.low, equation.high);
@@ -556,7 +468,7 @@ impl Frame<'_> {
         ws.near.clear();
         ws.near.resize(size, 0);
         let lift = ws.systems[part].lift;
-        let lift = if lift == LIFTS[1] && method == SolveMethod::Lu { lift } else { 0.0 };
+        let lift = if lift >= LIFTS[1] && method == SolveMethod::Lu { lift } else { 0.0 };
         for &constraint in order {
             let stiffness = self.params.stiffness * self.set.stiffness(constraint as usize);
             for row in ws.graph.spans[constraint as usize].rows.clone() {

@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //!
-//! Barenbrug (2000), 3.4.5, 3.4.6 and 7.2.2: interacting pairs, Cuthill and McKee's order, independent sub-graphs.
+//! Barenbrug (2000), 3.4.5, 3.4.6 and 7.2.2: interacting pairs, the order of Cuthill and `McKee`, independent sub-graphs.
 //!
 //! # Symbols
 //!

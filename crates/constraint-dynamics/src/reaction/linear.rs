@@ -218,7 +218,7 @@ impl Linear {
         }
         let divisor: f64 = step.iter().zip(scratch.iter()).map(|(s, x)| s * x).sum();
         let size: f64 = step.iter().map(|s| s * s).sum();
-        if !(divisor.abs() > 1e-3 * size) {
+        if divisor.abs() <= 1e-3 * size || !divisor.is_finite() {
             return;
         }
         if self.updates.len() <= self.used {

@@ -13,8 +13,7 @@
 //! | `jacobian` | derivatives of errors, by factors and by trying |
 //! | `linear` | the linear system, its methods, Broyden's updates |
 //! | `frame` | the Newton method, bounds, change of method |
-//! | `relaxation` | one constraint after the other: slow, and independent of all the above |
-//! | `collision` | two bodies that bounce within a frame |
+//! | `workspace` | what a frame writes, and what can be read of it |
 //! | `params` | settings, state, report, errors |
 //!
 //! ```
@@ -46,14 +45,16 @@ mod jacobian;
 mod joint;
 mod linear;
 mod params;
+mod workspace;
 
 pub use body::{BodyState, Mobility, PointForce, ReactionBody, integrate};
 pub use constraint::{Constraints, ReactionRow, RowSide, RowTable, Site};
 pub use derivatives::{BodyResponse, Property, Push};
-pub use frame::{ReactionWorkspace, solve_frame};
+pub use frame::solve_frame;
 pub use graph::Graph;
 pub use joint::{JointConstraint, JointConstraints, bounces};
 pub use params::{
     Bound, JacobianKind, PartMemory, ReactionError, ReactionParams, ReactionReport, ReactionState, RowMemory,
     SolverEvent, WarmStart,
 };
+pub use workspace::ReactionWorkspace;

@@ -8,6 +8,7 @@
 //! | [`compare`] | `sim compare` |
 //! | [`view`] | `sim view` |
 //! | [`merge`] | `sim merge` |
+//! | [`evolve`] | `sim evolve` |
 //! | [`profile`] | where the time goes, for `--report` |
 //! | [`film`], [`touches`], [`lookout`] | the recording of a run; its contacts; boxes and pairs of the broad phase |
 //! | [`table`] | tables of a run |
@@ -19,6 +20,7 @@ pub mod check;
 pub mod clock;
 pub mod compare;
 pub mod depths;
+pub mod evolve;
 pub mod film;
 pub mod lookout;
 pub mod merge;

@@ -21,6 +21,7 @@ pub(super) fn sync(
     world: &mut StepperAccess<'_>,
 ) -> Result<(), StepError> {
     world.refuse_joints("event-driven")?;
+    world.refuse_locked_axes("event-driven has no locked axes")?;
     world.refuse_traction("event-driven has no rolling or torsional friction and no moving surfaces")?;
     world.refuse_trees("event-driven")?;
     let known = tables.seen == Some(world.mark_before_changes())

@@ -69,7 +69,10 @@ pub(super) struct Joints {
 /// Reads the bodies that joints hold or forces act on that depend on the state, at the start of a step of `h` seconds.
 pub(super) fn read_bodies(bodies: &mut Bodies, world: &World, h: f64) -> Result<(), StepError> {
     let Bodies { all, ids, number, pushes } = bodies;
-    (all.clear(), ids.clear(), number.clear(), pushes.clear());
+    all.clear();
+    ids.clear();
+    number.clear();
+    pushes.clear();
     number.resize(world.body_slots(), u32::MAX);
     let end = world.time() + h;
     let mut take = |id: BodyId| -> Result<(), StepError> {

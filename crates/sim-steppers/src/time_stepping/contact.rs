@@ -42,13 +42,13 @@ use super::{
     contact_events::Push,
     forces, foresee,
     impact::{self, contact_at},
-    joined::{self, Joined},
+    joined,
     params::Stabilization,
     rest, restrain,
     sites::Previous,
     state::{Books, Detection, IslandSpan, Memory, Mixed, Problem, Setup, StepBodies},
     stepper::Stage,
-    stiff, struck,
+    struck,
     traction::{self, SiteTraction},
     trees, turn_limit,
 };
@@ -109,12 +109,12 @@ pub(super) fn solve_contacts(
     loop {
         let h = length.h;
         problem.h = h;
-        forces::force_changes(bodies, problem, world, h)?;
+        problem.joined.drop_extras();
+        forces::force_changes(bodies, problem, world, h);
         trees::kick(bodies, world, h)?;
         for (body, body_step) in bodies.pool.iter_mut().zip(&bodies.body_steps) {
             body.velocity = body_step.start + body_step.force_change;
         }
-        problem.joined.drop_extras();
         traction::read_traction(found, &mut problem.tractions, world);
         let Problem { joined, tractions, memory, .. } = problem;
         if rest::try_rest(setup, found, bodies, joined, tractions, memory, h) {
@@ -124,7 +124,7 @@ pub(super) fn solve_contacts(
             rest::hold(found, bodies, &problem.memory, books, world, h, true);
             problem.memory.last_step = h;
             books.report.solver.imbalance = 0.0;
-            book_step(bodies, &problem.joined, &mut problem.memory, world, h);
+            book_step(bodies, problem, world, h);
             return Ok(h);
         }
         joined::prepare_joints(setup, bodies, &mut problem.joined, world, h, !bent);
@@ -169,6 +169,7 @@ pub(super) fn solve_contacts(
         let impulse = problem.contacts[m].frame * problem.impulses[m];
         found.sites.impulses[k as usize] = Previous::solved(impulse);
     }
+    problem.joined.drop_extras();
     problem.memory.last_step = h;
     Ok(h)
 }
@@ -249,21 +250,8 @@ fn solve_all(
     problem.mixed.order.clear();
     bodies.trees.problem.clear();
     for island in 0..problem.islands.len() {
-        if !is_sprung(found, problem, island) {
-            collect(setup, found, bodies, problem, island, h);
-        }
+        collect(setup, found, bodies, problem, island, h);
     }
-    // Islands with bodies that springs hold come last, as one problem if there are no joints among them.
-    let (sprung, jointed) = (problem.order.len(), problem.mixed.order.len());
-    for island in 0..problem.islands.len() {
-        if is_sprung(found, problem, island) {
-            collect(setup, found, bodies, problem, island, h);
-        }
-    }
-    let one = problem.mixed.order.len() == jointed && problem.stiff.fits(problem.order.len() - sprung);
-    problem
-        .spans
-        .retain(|span| !(one && span.contacts[0] as usize >= sprung && span.blocks[0] == span.blocks[1]));
     assemble(setup, bodies, problem);
     problem.impulses.clear();
     let scale = if problem.memory.last_step > 0.0 { h / problem.memory.last_step } else { 0.0 };
@@ -279,31 +267,7 @@ fn solve_all(
     for k in 0..bodies.trees.problem.spans.len() {
         trees::problem::solve_trees(setup, found, bodies, problem, books, world, k)?;
     }
-    if one && sprung < problem.order.len() {
-        stiff::solve_stiff(setup, found, bodies, problem, books, world, sprung..problem.order.len())?;
-    }
     Ok(())
-}
-
-/// True if springs, drag or torques act on a body of an island.
-fn is_sprung(found: &Detection, problem: &Problem, island: usize) -> bool {
-    let both = |m: &u32| found.sites.all[problem.chosen[*m as usize] as usize].bodies;
-    !problem.stiff.is_empty()
-        && {
-            let count = problem.chosen.len();
-            let (sites, pairs) = members_of(&problem.islands, count, island);
-            let pair = |m: &u32| problem.joined.pairs[*m as usize - count];
-            sites.iter().flat_map(both).any(|slot| problem.stiff.has(slot))
-                || pairs.iter().flat_map(pair).any(|slot| problem.stiff.has(slot))
-        }
-        && !has_trees(problem, island)
-}
-
-/// True if an island has trees.
-fn has_trees(problem: &Problem, island: usize) -> bool {
-    let count = problem.chosen.len();
-    let (_, pairs) = members_of(&problem.islands, count, island);
-    pairs.iter().any(|m| problem.joined.trees[*m as usize - count].is_some())
 }
 
 /// Appends an island to the problem, unless it stays where it is.
@@ -615,19 +579,14 @@ fn book_contacts(
         }
     }
     books.report.solver.imbalance = imbalance;
-    book_step(bodies, &problem.joined, &mut problem.memory, world, h);
+    book_step(bodies, problem, world, h);
 }
 
 /// Enters what forces that depend on the state did in the step, and what its length took: half the square of its change of velocity, of every body
 /// that was pushed.
-fn book_step(
-    bodies: &StepBodies,
-    joined: &Joined,
-    memory: &mut Memory,
-    world: &mut StepperAccess<'_>,
-    h: f64,
-) {
-    forces::book_forces(bodies, world, h, |slot| bodies.pool[slot].velocity);
+fn book_step(bodies: &StepBodies, problem: &mut Problem, world: &mut StepperAccess<'_>, h: f64) {
+    forces::book_forces(bodies, problem, world, h, |slot| bodies.pool[slot].velocity);
+    let Problem { joined, memory, .. } = problem;
     let mut work = ContactWork::default();
     for (slot, body_step) in bodies.body_steps.iter().enumerate() {
         let movable = bodies.pool[slot].is_movable();

@@ -22,10 +22,10 @@ pub(super) struct BodyStep {
     pub(super) start: Motion,
     /// Change of velocity by all forces in the step.
     pub(super) force_change: Motion,
-    /// Springs, drag or torques act on it.
+    /// Forces act on it that are not constant, or a torque.
     pub(super) driven: bool,
-    /// Impulse of its springs that have a potential, N·s and N·m·s.
-    pub(super) elastic: Force,
+    /// Those that are no blocks of the problem, N and N·m.
+    pub(super) wrench: Force,
     /// An impact changed its velocity.
     pub(super) struck: bool,
     /// A contact of the problem of the step does.
@@ -58,7 +58,7 @@ pub(super) fn read_bodies(bodies: &mut StepBodies, world: &World) {
             start,
             force_change: Motion::ZERO,
             driven: false,
-            elastic: Force::ZERO,
+            wrench: Force::ZERO,
             struck: false,
             hit: false,
             pushed: false,
@@ -77,7 +77,7 @@ pub(super) fn read_body_steps(bodies: &mut StepBodies, world: &World) {
             start: found.map_or(Motion::ZERO, |body| body.state().velocity),
             force_change: Motion::ZERO,
             driven: false,
-            elastic: Force::ZERO,
+            wrench: Force::ZERO,
             struck: false,
             hit: false,
             pushed: false,

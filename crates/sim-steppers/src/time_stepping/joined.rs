@@ -52,12 +52,17 @@ use super::{
     trees::{pair_links, pose_ahead},
 };
 use constraint_dynamics::{
+    PoolBody,
     held::HeldSide,
     joints::{JointBlock, JointRows, RowLaw},
     pool::{PoolBlock, PoolBlocks, PoolSide},
     restitution::Bounce,
 };
-use sim_math::{Pose, glam::DVec3, spatial::Motion};
+use sim_math::{
+    Pose,
+    glam::{DMat3, DVec3},
+    spatial::Motion,
+};
 use sim_traits::{Bounds, Law};
 use sim_world::{JointWork, StepperAccess, World};
 
@@ -69,6 +74,8 @@ const MET: f64 = 1e-11;
 /// not stable. And the most parts.
 const SWING: f64 = 0.7;
 const MOST_PARTS: f64 = 48.0;
+/// Largest sine of the angle between spin and its moment of bodies with locked axes that fly on.
+const STRAIGHT: f64 = 1e-14;
 /// Speed above which a limit bounces, rad/s or m/s.
 const BOUNCE: f64 = 1e-2;
 
@@ -92,6 +99,9 @@ pub(super) struct Joined {
     pub(super) impulses: Vec<DVec3>,
     /// Sides of the blocks of joints, which come first: others may be appended for a problem.
     own_sides: usize,
+    /// Bodies with locked axes, by slot, ascending.
+    locked: Vec<u32>,
+    own_pairs: usize,
     /// n by block.
     bends: Vec<DVec3>,
     /// The bodies of blocks by pairs, and to which block a pair belongs if it is its first.
@@ -102,6 +112,8 @@ pub(super) struct Joined {
     /// By slot: held by a joint; and by one that holds on to something that does not move.
     pub(super) held: Vec<bool>,
     grounded: Vec<bool>,
+    /// By slot: held by a joint, not by locked axes alone.
+    jointed: Vec<bool>,
     /// Scratch: rows elsewhere, poses and bodies of a joint.
     ahead: JointRows,
     poses: Vec<Pose>,
@@ -124,6 +136,37 @@ impl Joined {
         self.blocks.truncate(self.rows.blocks.len());
         self.impulses.truncate(self.rows.blocks.len());
         self.sides.truncate(self.own_sides);
+        self.pairs.truncate(self.own_pairs);
+        self.first_of.truncate(self.own_pairs);
+        self.trees.truncate(self.own_pairs);
+    }
+
+    /// The bodies of a block that was appended hang together.
+    pub(super) fn attach(&mut self, pool: &[PoolBody], block: u32) {
+        self.pair(pool, block);
+        self.trees.resize(self.pairs.len(), None);
+    }
+
+    /// Enters the pairs of bodies of a block; the last body that moves, if there is one, and how many.
+    fn pair(&mut self, pool: &[PoolBody], k: u32) -> (Option<u32>, usize) {
+        let (mut last, mut count) = (None, 0);
+        let [start, end] = self.blocks[k as usize].sides;
+        for side in &self.sides[start as usize..end as usize] {
+            if !pool[side.body as usize].is_movable() {
+                continue;
+            }
+            count += 1;
+            if let Some(other) = last {
+                self.pairs.push([other, side.body]);
+                self.first_of.push((count == 2).then_some(k));
+            }
+            last = Some(side.body);
+        }
+        if let (Some(slot), 1) = (last, count) {
+            self.pairs.push([slot, u32::MAX]);
+            self.first_of.push(Some(k));
+        }
+        (last, count)
     }
 
     /// Appends a block that is of no joint; returns its number.
@@ -210,13 +253,17 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
     joined.trees.clear();
     joined.held.clear();
     joined.grounded.clear();
-    joined.own_sides = 0;
-    if world.joint_count() == 0 {
+    (joined.own_sides, joined.own_pairs) = (0, 0);
+    joined.locked.clear();
+    if world.joint_count() == 0 && !world.has_locked_axes() {
         pair_joints(bodies, joined);
+        joined.own_pairs = joined.pairs.len();
         return;
     }
     joined.held.resize(world.body_slots(), false);
     joined.grounded.resize(world.body_slots(), false);
+    joined.jointed.clear();
+    joined.jointed.resize(world.body_slots(), false);
     for slot in 0..world.joint_slots() as u32 {
         let Some((_, joint)) = world.joint_in_slot(slot).filter(|(_, joint)| joint.is_active()) else {
             continue;
@@ -235,6 +282,7 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
         }
         let end = joined.rows.blocks.len() as u32;
         joined.spans.push(Span { joint: slot, blocks: [first, end] });
+        joined.slots.iter().for_each(|slot| joined.jointed[*slot as usize] = true);
         for block in &joined.rows.blocks[first as usize..end as usize] {
             let start = joined.sides.len() as u32;
             for side in joined.rows.sides_of(block) {
@@ -246,32 +294,61 @@ pub(super) fn read_joints(bodies: &StepBodies, joined: &mut Joined, world: &mut 
             joined.bends.push(DVec3::ZERO);
         }
     }
+    read_locked_axes(bodies, joined, world);
     joined.own_sides = joined.sides.len();
     pair_joints(bodies, joined);
+    joined.own_pairs = joined.pairs.len();
+}
+
+/// Appends what bodies with locked axes hold: velocities along and about these are zero. There is nothing to drift, because what does not move stays where it is.
+fn read_locked_axes(bodies: &StepBodies, joined: &mut Joined, world: &World) {
+    if !world.has_locked_axes() {
+        return;
+    }
+    for (slot, _) in (0..).zip(&bodies.pool).filter(|(_, pooled)| pooled.is_movable()) {
+        let Some((_, body)) = world.body_in_slot(slot) else { continue };
+        let axes = body.locked_axes();
+        if axes.is_none() {
+            continue;
+        }
+        joined.locked.push(slot);
+        let along = (0..3).filter(|&k| axes.translations[k]).map(|k| (DVec3::ZERO, DVec3::AXES[k]));
+        let about = (0..3).filter(|&k| axes.rotations[k]).map(|k| (DVec3::AXES[k], DVec3::ZERO));
+        let mut rows = along.chain(about).peekable();
+        while rows.peek().is_some() {
+            let (mut count, mut moments, mut forces) = (0, DMat3::ZERO, DMat3::ZERO);
+            for (moment, force) in rows.by_ref().take(3) {
+                (*moments.col_mut(count), *forces.col_mut(count)) = (moment, force);
+                count += 1;
+            }
+            let start = joined.sides.len() as u32;
+            joined.sides.push(PoolSide { body: slot, moments, forces });
+            let none = joined.rows.sides.len() as u32;
+            joined.rows.blocks.push(JointBlock {
+                sides: none..none,
+                rows: count as u8,
+                laws: [RowLaw::Hold; 3],
+                position: DVec3::ZERO,
+                drift: DVec3::ZERO,
+                limit: None,
+            });
+            let (sides, law) = ([start, start + 1], Law::Bounded(Bounds::NONE));
+            joined.blocks.push(PoolBlock { sides, law, bias: DVec3::ZERO });
+            joined.bends.push(DVec3::ZERO);
+            joined.impulses.push(DVec3::ZERO);
+        }
+    }
 }
 
 /// Finds out which bodies hang together, those of trees last.
 fn pair_joints(bodies: &StepBodies, joined: &mut Joined) {
-    let pool = &bodies.pool;
-    for (k, block) in (0..).zip(&joined.blocks) {
-        let (mut last, mut first, mut grounded) = (None, true, true);
-        for side in &joined.sides[block.sides[0] as usize..block.sides[1] as usize] {
-            if !pool[side.body as usize].is_movable() {
-                continue;
-            }
-            joined.held[side.body as usize] = true;
-            if let Some(other) = last {
-                joined.pairs.push([other, side.body]);
-                joined.first_of.push(std::mem::take(&mut first).then_some(k));
-                grounded = false;
-            }
-            last = Some(side.body);
+    for k in 0..joined.blocks.len() as u32 {
+        let (last, count) = joined.pair(&bodies.pool, k);
+        let [start, end] = joined.blocks[k as usize].sides;
+        for side in &joined.sides[start as usize..end as usize] {
+            joined.held[side.body as usize] |= bodies.pool[side.body as usize].is_movable();
         }
-        if let Some(slot) = last.filter(|_| first) {
-            joined.pairs.push([slot, u32::MAX]);
-            joined.first_of.push(Some(k));
-        }
-        if let Some(slot) = last.filter(|_| grounded) {
+        if let Some(slot) = last.filter(|_| count == 1) {
             joined.grounded[slot as usize] = true;
         }
     }
@@ -461,10 +538,19 @@ pub(super) fn correct_joints(joined: &mut Joined) {
     }
 }
 
-/// Bodies that joints hold move along straight lines, as those that contacts push.
+/// Bodies that joints hold move along straight lines, as those that contacts push. Locked axes alone let fly what moves along them and about no others anyway.
 pub(super) fn mark_jointed(bodies: &mut StepBodies, joined: &Joined) {
-    for (body_step, held) in bodies.body_steps.iter_mut().zip(&joined.held) {
-        body_step.pushed |= *held;
+    for (slot, held) in (0..).zip(&joined.held).filter(|(_, held)| **held) {
+        let (body_step, pooled) = (&mut bodies.body_steps[slot as usize], &bodies.pool[slot as usize]);
+        let mut pushed = *held;
+        if joined.locked.binary_search(&slot).is_ok() && !joined.jointed[slot as usize] {
+            let omega = pooled.velocity.angular;
+            // What turns about an axis that is not principal would not go on about it.
+            let swings = omega.cross(pooled.inverse_inertia * omega).length();
+            let straight = swings <= STRAIGHT * omega.length() * (pooled.inverse_inertia * omega).length();
+            pushed = !straight || pooled.velocity != body_step.start + body_step.force_change;
+        }
+        body_step.pushed |= pushed;
     }
 }
 

@@ -14,14 +14,13 @@
 //! | `turning` | bodies in soft contact turn as Euler's equations say |
 //! | `guard` | soft contacts give no energy |
 //! | `flight` | velocities without contact, and the pieces that bodies are put on |
-//! | `forces` | springs, drag and torques |
+//! | `forces` | springs, muscles, servos and drag as blocks of the problem; other forces |
 //! | `impact` | bounces, at the time at which they happen |
 //! | `struck` | contacts that bodies reach with the velocities that contacts gave them |
 //! | `foresee` | steps shortened where bodies that turn would sink in deep |
 //! | `turn_limit` | steps cut where bodies turn far |
 //! | `rest` | piles that the impulses of the step before hold still |
 //! | `contact` | the contact problem of a step |
-//! | `stiff` | the same where springs hold the bodies |
 //! | `joined` | joints as blocks of the problem |
 //! | `traction` | rolling and torsional friction as blocks, surfaces that move |
 //! | `trees` | trees of joints, whose links are bodies |
@@ -62,7 +61,6 @@ mod sleep;
 mod soft;
 mod state;
 mod stepper;
-mod stiff;
 mod struck;
 mod traction;
 mod travel;

@@ -1,7 +1,10 @@
 //! Bodies whose numbers cannot be gone on with are frozen where they are, before they spoil those of others.
 
-use super::state::{Books, StepBodies};
-use sim_math::glam::DVec3;
+use super::{
+    forces,
+    state::{Books, StepBodies},
+};
+use sim_math::{glam::DVec3, spatial::Force};
 use sim_world::{StepError, StepperAccess};
 
 /// Freezes bodies whose velocity or acceleration cannot be squared; true if there were any.
@@ -21,6 +24,23 @@ pub(super) fn freeze_runaways(
             books.report.quarantined += 1;
             any = true;
         }
+    }
+    Ok(any)
+}
+
+/// Reads the forces that are no blocks of the problem, and freezes bodies on which one is not finite; true if there were any.
+pub(super) fn freeze_forced(
+    bodies: &mut StepBodies,
+    books: &mut Books,
+    world: &mut StepperAccess<'_>,
+) -> Result<bool, StepError> {
+    let mut any = false;
+    // Frozen bodies feel no forces: one less in every round.
+    while let Some(id) = forces::read_wrenches(bodies, world) {
+        world.quarantine(id, world.time()).map_err(StepError::from)?;
+        books.report.quarantined += 1;
+        any = true;
+        bodies.body_steps.iter_mut().for_each(|body_step| body_step.wrench = Force::ZERO);
     }
     Ok(any)
 }

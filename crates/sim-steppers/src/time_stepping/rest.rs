@@ -112,6 +112,10 @@ pub(super) fn try_rest(
     for (site, _) in sites.all.iter().zip(tractions).filter(|(_, t)| t.belt != DVec3::ZERO) {
         site.bodies.iter().for_each(|slot| resting.still[*slot as usize] = false);
     }
+    // What forces drive is solved.
+    for (k, _) in bodies.body_steps.iter().enumerate().filter(|(_, body_step)| body_step.driven) {
+        (resting.in_contact[k], resting.still[k]) = (true, false);
+    }
     // What joints hold is solved.
     for k in (0..count).filter(|k| bodies.trees.is_link(*k as u32)) {
         (resting.in_contact[k], resting.still[k]) = (true, false);
@@ -128,7 +132,7 @@ pub(super) fn try_rest(
         let (left, allowed) = (resting.trial[k], BALANCE * body_step.force_change.linear.length());
         let size = found.detect.travels.radius(k as u32);
         let balanced = left.linear.length() <= allowed && left.angular.length() * size <= allowed;
-        resting.still[k] &= balanced && !body_step.driven;
+        resting.still[k] &= balanced;
         all &= resting.still[k];
     }
     all

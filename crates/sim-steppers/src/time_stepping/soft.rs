@@ -88,15 +88,19 @@ impl TimeStepping {
         self.books.report.solver.steps += 1;
         sleep::wake_disturbed(&self.setup, &self.found, &mut self.books, &mut self.sleep, world, h);
         self.books.trace(Stage::Read);
-        flight::read_body_steps(&mut self.bodies, world);
-        if quarantine::freeze_runaways(&self.bodies, &mut self.books, world)? {
+        forces::read_bodies_of_forces(&mut self.bodies, world);
+        let runaways = quarantine::freeze_runaways(&self.bodies, &mut self.books, world)?;
+        if quarantine::freeze_forced(&mut self.bodies, &mut self.books, world)? || runaways {
             // Their boxes reached everybody.
             self.found.detect.invalidate_pairs();
             self.find_contacts(world)?;
-            flight::read_body_steps(&mut self.bodies, world);
+            forces::read_bodies_of_forces(&mut self.bodies, world);
+            forces::read_wrenches(&mut self.bodies, world);
         }
         self.books.trace(Stage::Forces);
-        forces::force_changes(&mut self.bodies, &mut self.problem, world, h)?;
+        self.problem.joined.drop_extras();
+        forces::force_changes(&mut self.bodies, &mut self.problem, world, h);
+        forces::solve_alone(&mut self.bodies, &mut self.problem, world)?;
         self.books.trace(Stage::Solve);
         self.solve_softly(world, h)?;
         self.book_patches(world, h);
@@ -262,7 +266,7 @@ impl TimeStepping {
             }
         }
         self.books.report.solver.imbalance = imbalance.sqrt() / h;
-        forces::book_forces(&self.bodies, world, h, |slot| self.mean_way(slot, h) * (1.0 / h));
+        forces::book_forces(&self.bodies, &self.problem, world, h, |slot| self.mean_way(slot, h) * (1.0 / h));
     }
 
     /// Velocity of a body before the contacts of the step, as the solver was given it.

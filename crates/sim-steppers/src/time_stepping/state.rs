@@ -3,6 +3,7 @@
 use super::{
     detect::Detect,
     flight::BodyStep,
+    forces::ForceRows,
     impact::Impacts,
     joined::Joined,
     normals::Normals,
@@ -11,7 +12,6 @@ use super::{
     rest::Resting,
     sites::Sites,
     stepper::Stage,
-    stiff::Stiff,
     traction::SiteTraction,
     trees::StepTrees,
 };
@@ -84,7 +84,8 @@ pub(super) struct Problem {
     pub(super) joined: Joined,
     /// By site: what surfaces do besides Coulomb friction; empty if none does anything.
     pub(super) tractions: Vec<SiteTraction>,
-    pub(super) stiff: Stiff,
+    /// Forces that are blocks.
+    pub(super) force_rows: ForceRows,
     pub(super) impacts: Impacts,
     /// By site: flies to a bounce.
     pub(super) bouncing: Vec<bool>,

@@ -35,9 +35,7 @@
 
 use super::{
     contact::{self, Length},
-    contact_events, correct, flight,
-    forces::refuse_unknown_forces,
-    impact, joined,
+    contact_events, correct, flight, forces, impact, joined,
     params::TimeSteppingParams,
     patches, quarantine, saved, sites,
     sleep::{self, Sleep},
@@ -153,9 +151,9 @@ impl TimeStepping {
         }
         self.seen = None;
         self.setup.given.validate()?;
-        refuse_unknown_forces(world)?;
         if self.soft.is_some() {
             world.refuse_joints("soft time stepping")?;
+            world.refuse_locked_axes("soft time stepping has no locked axes")?;
             world.refuse_traction(
                 "soft time stepping has no rolling or torsional friction and no moving surfaces",
             )?;
@@ -262,11 +260,13 @@ impl TimeStepping {
         sleep::wake_disturbed(setup, found, books, sleep, world, end - time);
         books.trace(Stage::Read);
         flight::read_bodies(bodies, world);
-        if quarantine::freeze_runaways(bodies, books, world)? {
+        let runaways = quarantine::freeze_runaways(bodies, books, world)?;
+        if quarantine::freeze_forced(bodies, books, world)? || runaways {
             // Their boxes reached everybody.
             found.detect.invalidate_pairs();
             sites::follow_sites(setup, found, world, 0.0)?;
             flight::read_bodies(bodies, world);
+            forces::read_wrenches(bodies, world);
         }
         trees::read_trees(bodies, world)?;
         joined::read_joints(bodies, &mut problem.joined, world);

@@ -15,6 +15,7 @@ use crate::{
     events::{Listing, Timer},
     force::{Field, ForceGenerator, ForceId, cluster},
     joint::Joint,
+    locked::LockedAxes,
     piece::{Extent, Law, Piece},
     script::{Script, ScriptRecord},
     slots::Slots,
@@ -69,6 +70,7 @@ struct BodyData {
     pull: DVec3,
     step_hint: Option<f64>,
     tag: u64,
+    locked: LockedAxes,
     rest: u8,
 }
 
@@ -248,6 +250,8 @@ impl WorldData {
         }
         world.colliders =
             Slots::from_raw(colliders, self.free_colliders).ok_or(damaged("slots of colliders"))?;
+        let locked = world.bodies().any(|(_, body)| !body.locked.is_none());
+        world.locked = locked;
         let tractions = world.colliders().any(|(_, c)| !c.traction.is_plain());
         world.tractions = tractions;
         check_owners(&world)?;
@@ -372,6 +376,7 @@ fn body_data(body: &Body, id: BodyId, registry: &Registry) -> Result<BodyData, S
         pull: body.pull,
         step_hint: body.step_hint,
         tag: body.tag,
+        locked: body.locked,
         rest: body.rest.to_byte(),
     })
 }
@@ -454,6 +459,7 @@ impl BodyData {
             arrived: f64::NAN,
             link: None,
             tag: self.tag,
+            locked: self.locked,
             rest: Rest::from_byte(self.rest).ok_or(damaged("rest of a body"))?,
         })
     }

@@ -3,6 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `mod` | what there is, and changes by the user |
+//! | `configuration` | all free bodies as one vector |
 //! | `controllers` | what acts at its own rate |
 //! | `filters` | what meets what |
 //! | `forces` | forces on bodies |
@@ -13,6 +14,7 @@
 //! | `motion` | pieces, rest, time |
 //! | `trees` | trees of joints |
 
+mod configuration;
 mod controllers;
 mod filters;
 mod forces;
@@ -33,6 +35,7 @@ use crate::{
     events::{Contact, Event, Listing, Timer, TimerId},
     force::{ForceGenerator, ForceScratch, cluster::Cluster},
     joint::Joint,
+    locked::LockedAxes,
     piece::{Law, Piece},
     slots::Slots,
     tree::Tree,
@@ -86,6 +89,8 @@ pub struct World {
     pub(crate) materials: MaterialTable,
     /// A collider has a traction that is not plain, or had one.
     pub(crate) tractions: bool,
+    /// A body has locked axes, or had some.
+    pub(crate) locked: bool,
     pub(crate) forces: Slots<ForceGenerator>,
     /// Bodies that are integrated together: follows from the forces.
     pub(crate) clusters: Vec<Cluster>,
@@ -177,6 +182,7 @@ impl World {
             colliders: Slots::default(),
             materials: MaterialTable::default(),
             tractions: false,
+            locked: false,
             forces: Slots::default(),
             clusters: Vec::new(),
             scratch: ForceScratch::default(),
@@ -248,6 +254,7 @@ impl World {
         let (mut body, colliders) = body.build(id, self.time, self.gravity, &self.materials)?;
         self.tractions |= colliders.iter().any(|c| !c.traction.is_plain());
         body.colliders = colliders.into_iter().map(|c| self.colliders.insert(c)).collect();
+        self.locked |= !body.locked.is_none();
         let id = self.bodies.insert(body);
         self.note(Change::Added(id));
         Ok(id)
@@ -315,6 +322,13 @@ impl World {
         self.bodies.get_mut(id).ok_or(WorldError::UnknownBody { id })
     }
 
+    pub(crate) fn lock(&mut self, id: BodyId, axes: LockedAxes) -> Result<(), WorldError> {
+        self.body_mut(id)?.locked = axes;
+        self.locked |= !axes.is_none();
+        self.note(Change::Pushed(id));
+        Ok(())
+    }
+
     /// Puts the user's frame of a free or fixed body elsewhere at once, velocities unchanged.
     ///
     /// # Errors
@@ -330,6 +344,11 @@ impl World {
         let user_from_body = body.user_pose().inverse_mul(body.now.pose());
         let mut state = body.now;
         state.set_pose((world_from_user * user_from_body).renormalized()).map_err(named)?;
+        self.move_to(id, state)
+    }
+
+    /// Puts a body where a state says.
+    fn move_to(&mut self, id: BodyId, state: BodyState) -> Result<(), WorldError> {
         let before = if self.account.is_open() { self.held_energy_of(id) } else { 0.0 };
         self.restart(id, state)?;
         if self.account.is_open() {
